@@ -1,0 +1,16 @@
+#include "master/backoff.h"
+
+static const double FIRST_S = 0.1;
+static const double LONGEST_S = 30.0;
+static const double HEALTHY_S = 60.0;
+
+double backoff_after_death(struct backoff *backoff, double lived_s)
+{
+    if (lived_s >= HEALTHY_S)
+        backoff->next_s = 0;
+    double wait_s = backoff->next_s;
+    backoff->next_s = wait_s < FIRST_S ? FIRST_S : wait_s * 2;
+    if (backoff->next_s > LONGEST_S)
+        backoff->next_s = LONGEST_S;
+    return wait_s;
+}

@@ -1,0 +1,143 @@
+#include "master/prepare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "master/config_check.h"
+#include "os/cpu.h"
+#include "os/log_output.h"
+
+static void add_wanted(struct prepared *prepared, size_t frontend, const struct endpoint *endpoint, bool optional)
+{
+    prepared->addresses =
+        mem_resize(prepared->addresses, prepared->address_count + 1, sizeof *prepared->addresses);
+    prepared->addresses[prepared->address_count++] =
+        (struct listen_wanted){.endpoint = *endpoint,
+                               .frontend = frontend,
+                               .optional = optional,
+                               .place = &prepared->config.frontends[frontend].place};
+}
+
+static int resolve_frontend(struct prepared *prepared, size_t index, struct error *errors)
+{
+    const struct conf_frontend *frontend = &prepared->config.frontends[index];
+    bool is_any = frontend->host == NULL || strcmp(frontend->host, "*") == 0;
+    struct resolved found = {0};
+    struct endpoint any;
+    uint16_t port;
+
+    if (resolve_port(frontend->port, &frontend->place, &port, errors) < 0)
+        return -1;
+    if (is_any) {
+        if (resolve_numeric("0.0.0.0", port, &any))
+            add_wanted(prepared, index, &any, true);
+        if (resolve_numeric("::", port, &any))
+            add_wanted(prepared, index, &any, true);
+        return 0;
+    }
+    int result = resolve_host(frontend->host, port, &frontend->place, &found, errors);
+    for (size_t i = 0; result == 0 && i < found.count; i++)
+        add_wanted(prepared, index, &found.endpoints[i], false);
+    resolved_clear(&found);
+    return result;
+}
+
+/* With SO_REUSEPORT two frontends on one address would share its connections by chance. */
+static int check_doubles(const struct prepared *prepared, struct error *errors)
+{
+    int result = 0;
+    char text[ENDPOINT_TEXT_MAX];
+
+    for (size_t i = 0; i < prepared->address_count; i++) {
+        const struct listen_wanted *later = &prepared->addresses[i];
+
+        for (size_t j = 0; j < i && endpoint_port(&later->endpoint) != 0; j++)
+            if (endpoint_equal(&prepared->addresses[j].endpoint, &later->endpoint))
+                result = error_add(errors, later->place, "frontend: %s is the address of another frontend already",
+                                   endpoint_text(&later->endpoint, text));
+    }
+    return result;
+}
+
+static int resolve_backend(struct prepared *prepared, struct error *errors)
+{
+    const struct conf_backend *backend = &prepared->config.backend;
+    struct endpoint endpoint;
+    uint16_t port;
+
+    if (backend->path != NULL) {
+        /* config_check() has complained when it does not fit. */
+        if (endpoint_set_unix(&endpoint, backend->path))
+            resolved_add(&prepared->backends, &endpoint);
+        return 0;
+    }
+    if (resolve_port(backend->port, &backend->place, &port, errors) < 0)
+        return -1;
+    return resolve_host(backend->host, port, &backend->place, &prepared->backends, errors);
+}
+
+/* In a test the faults of running here and now become warnings: the test may run as someone else. */
+static int check_privileges(const struct prepared *prepared, enum prepare_purpose purpose, struct error *errors)
+{
+    struct error own = ERROR_INIT;
+    int result = privileges_check(&prepared->who, prepared->config.chroot_dir, &own);
+
+    for (size_t i = 0; i < own.count; i++) {
+        if (purpose == PREPARE_RUN && own.faults[i].kind == FAULT_ERROR)
+            error_add(errors, NULL, "%s", own.faults[i].text);
+        else
+            error_warn(errors, NULL, "%s", own.faults[i].text);
+    }
+    error_clear(&own);
+    return purpose == PREPARE_RUN ? result : 0;
+}
+
+static int build(struct prepared *prepared, const struct prepare_options *options, struct error *errors)
+{
+    const struct config *config = &prepared->config;
+    int result = config_check(config, &prepared->who, errors);
+
+    /* An unknown user is reported once, not once more as a missing one. */
+    if (prepared->who.has_user || config->user == NULL)
+        result |= check_privileges(prepared, options->purpose, errors);
+    if (options->pidfile != NULL && config->pidfile != NULL)
+        result |= pidfile_lock(options->pidfile, config->pidfile, errors);
+    for (size_t i = 0; i < config->frontend_count; i++)
+        result |= resolve_frontend(prepared, i, errors);
+    result |= check_doubles(prepared, errors);
+    result |= resolve_backend(prepared, errors);
+    prepared->server = tls_server_new(config, options->keys, errors);
+    return prepared->server != NULL ? result : -1;
+}
+
+struct prepared *prepared_new(const struct prepare_options *options, bool *log_is_faulty, struct error *errors)
+{
+    struct prepared *prepared = mem_new(1, sizeof *prepared);
+    struct config *config = &prepared->config;
+    struct error ignored = ERROR_INIT;
+
+    *log_is_faulty = false;
+    config_init(config);
+    if (options->load(options->arg, config, errors) == 0) {
+        *log_is_faulty = config->log_filename != NULL && !log_output_can_open(config->log_filename, NULL, &ignored);
+        error_clear(&ignored);
+        prepared->worker_count = config->workers == WORKERS_AUTO ? cpu_workers_auto() : config->workers;
+        if (build(prepared, options, errors) == 0)
+            return prepared;
+    }
+    prepared_free(prepared);
+    return NULL;
+}
+
+void prepared_free(struct prepared *prepared)
+{
+    if (prepared == NULL)
+        return;
+    if (prepared->server != NULL)
+        tls_server_free(prepared->server);
+    resolved_clear(&prepared->backends);
+    free(prepared->addresses);
+    config_clear(&prepared->config);
+    free(prepared);
+}
