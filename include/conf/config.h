@@ -46,12 +46,13 @@ enum announce {
     ANNOUNCE_PROXY_V1,    /* write-proxy-v1 */
     ANNOUNCE_PROXY_V2,    /* write-proxy-v2, write-proxy */
     ANNOUNCE_PROXY_PROXY, /* proxy-proxy: pass the client's own PROXY header on */
-    ANNOUNCE_COUNT,
 };
+
+enum { ANNOUNCE_COUNT = ANNOUNCE_PROXY_PROXY + 1 };
 
 struct keyword; /* conf/keyword.h */
 
-/* Which keywords the operator gave in one scope, and where. A keyword without a mark has its default or is inherited. */
+/* Which keywords the operator gave in one scope, and where. One without a mark has its default or is inherited. */
 struct conf_mark {
     const struct keyword *keyword;
     struct place place; /* place.file is owned by the config */
@@ -64,10 +65,10 @@ struct conf_marks {
 
 /* The settings of one TLS server: global, or as a frontend has them after inheritance. */
 struct conf_tls {
-    unsigned versions;    /* set of enum tls_version_bit, never 0 */
-    char *ciphers;        /* TLS <= 1.2, OpenSSL syntax; never NULL */
-    char *ciphersuites;   /* TLS 1.3; NULL: the library's default */
-    char *ecdh_curve;     /* group list; NULL: halter's default */
+    unsigned versions;  /* set of enum tls_version_bit, never 0 */
+    char *ciphers;      /* TLS <= 1.2, OpenSSL syntax; never NULL */
+    char *ciphersuites; /* TLS 1.3; NULL: the library's default */
+    char *ecdh_curve;   /* group list; NULL: halter's default */
     bool prefer_server_ciphers;
     enum client_verify client_verify;
     char *client_verify_ca; /* PEM bundle; NULL */
@@ -82,8 +83,8 @@ struct conf_pem {
     bool ocsp_verify_staple;
     enum client_verify client_verify; /* after inheritance from the frontend or the global setting */
     char *client_verify_ca;
-    bool client_verify_is_own;       /* client-verify stands in this pem-file block itself */
-    char *inline_pem;                /* certificate and key as text in memory (halter demo); NULL */
+    bool client_verify_is_own; /* client-verify stands in this pem-file block itself */
+    char *inline_pem;          /* certificate and key as text in memory (halter demo); NULL */
     struct conf_marks marks;
 };
 
@@ -117,7 +118,7 @@ struct config {
     unsigned ssl_handshake_timeout_s;   /* from accept to the end of the handshake; 0: none */
     unsigned first_data_timeout_s;      /* from accept to the first plaintext in either direction; 0: none */
     unsigned idle_timeout_s;            /* neither direction moved a byte; 0: none */
-    unsigned half_close_timeout_s;      /* as idle, once one direction has ended; 0: none */
+    unsigned half_close_timeout_s;      /* as idle, once the backend has ended; 0: none */
     unsigned close_timeout_s;           /* for the peer's close_notify and FIN after ours; 0 is taken as 1 */
     unsigned drain_timeout_s;           /* how long old workers finish their connections; 0: no limit */
     int backlog;                        /* listen(2) */
@@ -125,10 +126,10 @@ struct config {
     int recv_bufsize;                   /* SO_RCVBUF of client sockets, bytes; -1: the kernel's */
     int send_bufsize;
     bool tcp_fastopen;
-    enum announce announce; /* set by config_finish() from announce_wanted */
+    enum announce announce;               /* set by config_finish() from announce_wanted */
     bool announce_wanted[ANNOUNCE_COUNT]; /* write-ip, write-proxy-v1, ... as the operator switched them */
-    bool proxy_tlv;         /* SSL TLV (0x20) in PROXY v2 */
-    bool proxy_authority;   /* AUTHORITY TLV (0x02) */
+    bool proxy_tlv;                       /* SSL TLV (0x20) in PROXY v2 */
+    bool proxy_authority;                 /* AUTHORITY TLV (0x02) */
     bool proxy_group;       /* GROUP TLV (0x26) inside the SSL TLV; no keyword yet, set by `halter demo` */
     bool proxy_client_cert; /* TLV 0xe0 with the client's certificate as PEM */
 

@@ -1,9 +1,9 @@
 /*
  * keyword.h: the one table of everything that the operator can say.
  *
- * One row per keyword. From the row come: parsing of files and of the command line, defaults, inheritance, --print-config,
- * --help, and the check of the manual. Not for: the values themselves (conf/config.h), nor how text becomes a value
- * (src/conf/value.h).
+ * One row per keyword. From the row come: parsing of files and of the command line, defaults, inheritance,
+ * --print-config, --help, and the check of the manual. Not for: the values themselves (conf/config.h), nor how text
+ * becomes a value (src/conf/value.h).
  *
  *     for (size_t i = 0; i < keyword_count(); i++)
  *         use(keyword_at(i)->name, keyword_at(i)->help);
@@ -119,7 +119,7 @@ struct keyword {
     enum keyword_group group;
     enum keyword_type type;
     int at[SCOPE_COUNT]; /* offset in struct config, conf_frontend, conf_pem; KEYWORD_NOT_HERE */
-    const char *same_as; /* the keyword that this one is another form of: it has the value, the mark and the print; NULL */
+    const char *same_as; /* the keyword that this is another form of, which has value, mark and print; NULL */
     enum keyword_arg arg;
     char letter; /* 0: none */
     const char *arg_name;

@@ -66,8 +66,8 @@ static void take_option(struct config_cli *cli, const struct keyword *keyword, c
         return;
     }
     cli->settings = mem_resize(cli->settings, cli->setting_count + 1, sizeof *cli->settings);
-    cli->settings[cli->setting_count++] =
-        (struct config_cli_setting){.keyword = keyword, .value = mem_strdup(value == NULL ? "on" : value)};
+    cli->settings[cli->setting_count++] = (struct config_cli_setting){
+        .keyword = keyword, .value = mem_strdup(value == NULL ? "on" : value)};
 }
 
 static void fail_argument(struct arguments *a, const struct keyword *keyword, const char *shown)

@@ -222,8 +222,9 @@ static void check_verify(enum client_verify verify, const char *ca, const struct
     const struct place *place = conf_marks_find(marks, find("client-verify"));
 
     if (place != NULL && verify != CLIENT_VERIFY_NONE && ca == NULL)
-        error_add(error, place, "client-verify needs client-verify-ca%s; for example: "
-                                "client-verify-ca = \"/etc/halter/client-ca.pem\"",
+        error_add(error, place,
+                  "client-verify needs client-verify-ca%s; for example: "
+                  "client-verify-ca = \"/etc/halter/client-ca.pem\"",
                   where);
 }
 

@@ -30,7 +30,7 @@ void hostport_clear(struct hostport *hostport);
 /* NULL when text is a port number or can be the name of a service, else what is wrong with it. */
 const char *port_check(const char *text, bool may_be_zero);
 
-/* NULL when text may be a name or a numeric address (without brackets), or '*' if flags allow it; else what is wrong. */
+/* NULL when text may be a name or a numeric address (without brackets), or '*' if flags say so; else what is wrong. */
 const char *host_check(const char *text, size_t length, unsigned flags);
 
 #endif

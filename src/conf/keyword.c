@@ -28,7 +28,8 @@ enum {
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
 
 /* What most rows have in common. */
-#define OPTION_LETTER(has_arg, shown_arg, short_name) .arg = KEYWORD_ARG_##has_arg, .arg_name = shown_arg, .letter = short_name
+#define OPTION_LETTER(has_arg, shown_arg, short_name)                                                                  \
+    .arg = KEYWORD_ARG_##has_arg, .arg_name = shown_arg, .letter = short_name
 #define OPTION(has_arg, shown_arg) OPTION_LETTER(has_arg, shown_arg, 0)
 #define SWITCH .arg = KEYWORD_ARG_OPTIONAL, .arg_name = "on|off"
 #define SECONDS(text) .type = KEYWORD_UINT, .max = SECONDS_MAX, .default_text = text, .example = text
@@ -80,7 +81,8 @@ static const struct keyword keywords[] = {
      .help = "the other way round: accept plaintext, speak TLS to the backend"},
     {.name = "backlog", .group = KEYWORD_GROUP_SOCKETS, .type = KEYWORD_INT, .min = -1, .max = NUMBER_MAX,
      .at = {TOP(backlog), NO, NO}, OPTION_LETTER(REQUIRED, "NUM", 'B'), .default_text = "100", .example = "1000",
-     ON_RELOAD, .flags = HITCH, .help = "connections that may wait to be accepted; -1 for as many as the kernel allows"},
+     ON_RELOAD, .flags = HITCH,
+     .help = "connections that may wait to be accepted; -1 for as many as the kernel allows"},
     {.name = "keepalive", .group = KEYWORD_GROUP_SOCKETS, .type = KEYWORD_UINT, .max = KEEPALIVE_MAX,
      .at = {TOP(keepalive_s), NO, NO}, OPTION_LETTER(REQUIRED, "SECS", 'k'), .default_text = "3600",
      .example = "3600", ON_RELOAD, .flags = HITCH | KEYWORD_CLAMP,
@@ -111,7 +113,7 @@ static const struct keyword keywords[] = {
      .help = "end a connection on which nothing has moved for that long, 0 for never"},
     {.name = "half-close-timeout", .group = KEYWORD_GROUP_TIMEOUTS, SECONDS("60"),
      .at = {TOP(half_close_timeout_s), NO, NO}, OPTION(REQUIRED, "SECS"), ON_RELOAD, .flags = KEYWORD_CLAMP,
-     .help = "the same, once one side has finished sending, 0 for never"},
+     .help = "the same, once the backend has finished sending, 0 for never"},
     {.name = "close-timeout", .group = KEYWORD_GROUP_TIMEOUTS, SECONDS("5"), .at = {TOP(close_timeout_s), NO, NO},
      OPTION(REQUIRED, "SECS"), ON_RELOAD, .flags = KEYWORD_CLAMP,
      .help = "time for the client to answer our close_notify, at least 1"},
@@ -124,7 +126,8 @@ static const struct keyword keywords[] = {
      OPTION(REQUIRED, "FILE"), .example = "/etc/halter/site.pem", ON_RELOAD, .flags = KEYWORD_REPEATS,
      .help = "certificate chain and key; repeatable, the last one is the default"},
     {.name = "cert", .group = KEYWORD_GROUP_TLS, .type = KEYWORD_PATH, .at = {NO, NO, PEM(cert)},
-     .example = "/etc/halter/site.pem", ON_RELOAD, .help = "certificate chain, and the key when it has no file of its own"},
+     .example = "/etc/halter/site.pem", ON_RELOAD,
+     .help = "certificate chain, and the key when it has no file of its own"},
     {.name = "private-key", .group = KEYWORD_GROUP_TLS, .type = KEYWORD_PATH, .at = {NO, NO, PEM(private_key)},
      .default_text = "", .example = "/etc/halter/site.key", ON_RELOAD, .help = "file with the certificate's key"},
     {.name = "match-global-certs", .group = KEYWORD_GROUP_TLS, .type = KEYWORD_BOOL,
@@ -280,14 +283,16 @@ static const struct keyword keywords[] = {
      .help = "sessions to keep in a cache that all workers share"},
     {.name = "shared-cache-listen", .group = KEYWORD_GROUP_CACHE, .type = KEYWORD_ENDPOINT,
      .at = {TOP(shared_cache_listen), NO, NO}, OPTION_LETTER(REQUIRED, "[HOST]:PORT", 'U'), .default_text = "",
-     .example = "[*]:9000", ON_RELOAD, LATER(NULL), .flags = HITCH, .help = "take cache updates from other hosts there"},
+     .example = "[*]:9000", ON_RELOAD, LATER(NULL), .flags = HITCH,
+     .help = "take cache updates from other hosts there"},
     {.name = "shared-cache-peer", .group = KEYWORD_GROUP_CACHE, .type = KEYWORD_ENDPOINT_LIST, .max = 15,
      .at = {TOP(shared_cache_peers), NO, NO}, OPTION_LETTER(REQUIRED, "[HOST]:PORT", 'P'),
      .example = "[192.0.2.7]:9000", ON_RELOAD, LATER(NULL), .flags = HITCH | KEYWORD_REPEATS,
      .help = "send cache updates there; repeatable"},
     {.name = "shared-cache-if", .group = KEYWORD_GROUP_CACHE, .type = KEYWORD_STRING,
      .at = {TOP(shared_cache_if), NO, NO}, OPTION_LETTER(REQUIRED, "IFACE[,TTL]", 'M'), .default_text = "",
-     .example = "eth0,1", ON_RELOAD, LATER(NULL), .flags = HITCH, .help = "interface for multicast updates, '*' for any"},
+     .example = "eth0,1", ON_RELOAD, LATER(NULL), .flags = HITCH,
+     .help = "interface for multicast updates, '*' for any"},
 };
 /* clang-format on */
 

@@ -41,19 +41,23 @@ static const char *token_text(char *buffer, const struct token *token)
 
 enum { TOKEN_TEXT_MAX = EXCERPT_MAX + 8 };
 
-/* The '{' has been read; reads past its '}'. */
+/* The '{' has been read; reads past its '}'. Says nothing of what stands in it. */
 static void skip_block(struct parser *p)
 {
+    bool was_silent = p->lexer.is_silent;
+
+    p->lexer.is_silent = true;
     for (size_t depth = 1; depth > 0;) {
         struct token token = lex_next(&p->lexer, LEX_WORD);
 
         if (token.kind == TOKEN_END)
-            return;
+            break;
         if (token.kind == TOKEN_OPEN)
             depth++;
         else if (token.kind == TOKEN_CLOSE)
             depth--;
     }
+    p->lexer.is_silent = was_silent;
 }
 
 /* After a fault: on to where a record begins, the block ends or a new line has begun. Says nothing more. */
@@ -146,7 +150,8 @@ static void parse_pem_block(struct parser *p, const struct place *place)
     p->target = outer;
     if (pem->cert == NULL) {
         if (!p->has_failed)
-            error_add(p->error, place, "this pem-file has no certificate; for example: cert = \"/etc/halter/site.pem\"");
+            error_add(p->error, place,
+                      "this pem-file has no certificate; for example: cert = \"/etc/halter/site.pem\"");
         p->has_failed = true;
         conf_pem_clear(pem);
         if (frontend == NULL)
@@ -275,7 +280,8 @@ static const struct keyword *parse_keyword(struct parser *p, struct token *word)
         return NULL;
     }
     if (!has_equal) {
-        error_add(p->error, &word->place, "%s is not expected here: a record is KEYWORD = VALUE, and a text with blanks needs \"\"",
+        error_add(p->error, &word->place,
+                  "%s is not expected here: a record is KEYWORD = VALUE, and a text with blanks needs \"\"",
                   token_text(buffer, word));
         return NULL;
     }
@@ -286,6 +292,10 @@ static const struct keyword *parse_keyword(struct parser *p, struct token *word)
         fail_scope(p, keyword, word);
     else
         return keyword;
+    if (lex_peek(&p->lexer, LEX_WORD).kind == TOKEN_OPEN) {
+        lex_next(&p->lexer, LEX_WORD);
+        skip_block(p);
+    }
     return NULL;
 }
 

@@ -86,8 +86,7 @@ void config_print(const struct config *config, struct strbuf *out)
     for (size_t i = 0; i < keyword_count(); i++) {
         const struct keyword *keyword = keyword_at(i);
 
-        if (keyword->at[SCOPE_TOP] == KEYWORD_NOT_HERE || keyword->same_as != NULL ||
-            keyword->type == KEYWORD_IGNORED)
+        if (keyword->at[SCOPE_TOP] == KEYWORD_NOT_HERE || keyword->same_as != NULL || keyword->type == KEYWORD_IGNORED)
             continue;
         if ((int)keyword->group != group)
             strbuf_addf(out, "\n# %s\n", keyword_group_text(keyword->group));

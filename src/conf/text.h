@@ -12,8 +12,8 @@ enum { EXCERPT_MAX = 80 }; /* bytes of a buffer for text_excerpt() */
 const char *text_excerpt(char *buffer, const char *text, size_t length);
 
 /*
- * How many insertions, deletions, replacements and swaps of neighbours turn word into name, without regard to case. SIZE_MAX for
- * long words.
+ * How many insertions, deletions, replacements and swaps of neighbours turn word into name, without regard to case.
+ * SIZE_MAX for long words.
  */
 size_t text_distance(const char *word, size_t length, const char *name);
 

@@ -40,6 +40,9 @@ int value_wants(const struct keyword *keyword, bool is_option, const char *found
 /* True when a bare value of this keyword may have any characters. */
 bool value_is_text(const struct keyword *keyword);
 
+/* The names that syslog-facility may have, NULL behind the last. */
+const char *const *value_facilities(void);
+
 /* The version that a word of tls-protos names: a bit, 0 for SSLv3, -1 for no protocol. */
 int value_protocol(const char *word, size_t length);
 

@@ -1,4 +1,4 @@
-/* The half of value.h that does not depend on text from the operator: print, compare, copy, free. */
+/* The part of value.h that works on values already stored: print, compare, copy, free. */
 #include "value.h"
 
 #include <stdlib.h>

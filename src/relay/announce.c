@@ -57,7 +57,6 @@ size_t announce_write(const struct relay *relay, uint8_t *buffer, size_t size)
 
     switch (relay->env->config->announce) {
     case ANNOUNCE_NOTHING:
-    case ANNOUNCE_COUNT:
     case ANNOUNCE_PROXY_PROXY: /* refused by config_finish() until it is supported */
         return 0;
     case ANNOUNCE_IP:

@@ -25,15 +25,14 @@ struct tls_conn {
     char reason[TLS_REASON_MAX];
 };
 
-/* Post-handshake handshake messages from a TLS 1.3 client can only be KeyUpdate. */
+/* Called for each handshake message; after the handshake, a client's can only be KeyUpdate (or an error). */
 static void on_info(const SSL *ssl, int where, int value)
 {
     (void)value;
-    if ((where & SSL_CB_HANDSHAKE_START) == 0)
-        return;
-    struct tls_conn *conn = SSL_get_app_data(ssl);
-    if (conn != NULL && conn->established)
+    if (where == SSL_CB_ACCEPT_LOOP && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE) {
+        struct tls_conn *conn = SSL_get_app_data(ssl);
         conn->key_updates++;
+    }
 }
 
 struct tls_conn *tls_conn_new(const struct tls_site *site, struct tls_wire *wire)

@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <string.h>
 
 #include "tls/tls_lib.h"
 
@@ -26,13 +27,12 @@ EVP_PKEY *tls_key_read(const char *name, const char *pem, size_t length, struct 
     BIO_free(bio);
     if (key == NULL) {
         char reason[TLS_REASON_MAX];
-        unsigned long code = ERR_peek_last_error();
 
         if (asked)
             (void)error_add(errors, &place,
                             "the private key is encrypted, which is not supported yet: decrypt it with "
                             "'openssl pkey -in KEY -out PLAIN'");
-        else if (ERR_GET_REASON(code) == PEM_R_NO_START_LINE)
+        else if (memmem(pem, length, "PRIVATE KEY-----", 16) == NULL)
             (void)error_add(errors, &place,
                             "no private key in it: put the key before the certificate, or name its file with "
                             "private-key in a pem-file block");

@@ -141,10 +141,14 @@ static void later_list_names_what_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_letters_are_unique), cmocka_unit_test(groups_stand_together),
-        cmocka_unit_test(rows_are_complete),            cmocka_unit_test(letters_are_hitchs),
-        cmocka_unit_test(every_word_of_hitch_is_known), cmocka_unit_test(suggests_the_nearest),
-        cmocka_unit_test(table_has_one_line_for_each),  cmocka_unit_test(later_list_names_what_is_missing),
+        cmocka_unit_test(names_and_letters_are_unique),
+        cmocka_unit_test(groups_stand_together),
+        cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(letters_are_hitchs),
+        cmocka_unit_test(every_word_of_hitch_is_known),
+        cmocka_unit_test(suggests_the_nearest),
+        cmocka_unit_test(table_has_one_line_for_each),
+        cmocka_unit_test(later_list_names_what_is_missing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,8 +308,7 @@ static void strays_are_skipped_with_a_warning(void **state)
                   "W t.conf:2:10: stray ';' is skipped, as hitch does; remove it",
                   "W t.conf:2:23: stray ',' is skipped, as hitch does; remove it");
     assert_string_equal(f->config.user, "me");
-    EXPECT_FAULTS(f, "frontend = { port = \"1\"; }",
-                  "W t.conf:1:24: stray ';' is skipped, as hitch does; remove it");
+    EXPECT_FAULTS(f, "frontend = { port = \"1\"; }", "W t.conf:1:24: stray ';' is skipped, as hitch does; remove it");
     EXPECT_FAULTS(f, "user = 'me'\ndaemon = 'on'\n",
                   "W t.conf:1:8: single quotes are not part of the syntax; write \"me\"",
                   "W t.conf:2:10: stray ''' is skipped, as hitch does; remove it",
@@ -338,6 +337,9 @@ static void unknown_keywords_get_a_hint(void **state)
                   "E t.conf:2:3: unknown keyword 'Backend': did you mean 'backend'?",
                   "E t.conf:3:1: unknown keyword 'xyzzy'");
     assert_true(f->config.daemon);
+    EXPECT_FAULTS(f, "frontnd =\n{\n  host = ; \"x\"\n  port = \"1\"\n}\nworkers = 3",
+                  "E t.conf:1:1: unknown keyword 'frontnd': did you mean 'frontend'?");
+    assert_int_equal(f->config.workers, 3);
     EXPECT_FAULTS(f, "help = on", "E t.conf:1:1: unknown keyword 'help'");
 }
 
@@ -345,48 +347,51 @@ static void scopes_are_kept(void **state)
 {
     struct fixture *f = *state;
 
-    EXPECT_FAULTS(f, "host = \"x\"\nfrontend = {\n port = \"1\"\n workers = 3\n frontend = { port = \"2\" }\n}\n"
-                     "pem-file = { cert = \"x\" port = \"1\" }\n",
+    EXPECT_FAULTS(f,
+                  "host = \"x\"\nfrontend = {\n port = \"1\"\n workers = 3\n frontend = { port = \"2\" }\n}\n"
+                  "pem-file = { cert = \"x\" port = \"1\" }\n",
                   "E t.conf:1:1: host cannot stand at the top level, only in a frontend block",
                   "E t.conf:4:2: workers cannot stand in a frontend block, only at the top level",
                   "E t.conf:5:2: frontend cannot stand in a frontend block, only at the top level",
                   "E t.conf:7:25: port cannot stand in a pem-file block, only in a frontend block");
     assert_int_equal(f->config.frontend_count, 1);
     assert_string_equal(f->config.frontends[0].port, "1");
-    EXPECT_FAULTS(f, "pem-file = { cert = \"x\" ciphers = \"y\" }",
-                  "E t.conf:1:25: ciphers cannot stand in a pem-file block, only at the top level or in a frontend block");
+    EXPECT_FAULTS(
+        f, "pem-file = { cert = \"x\" ciphers = \"y\" }",
+        "E t.conf:1:25: ciphers cannot stand in a pem-file block, only at the top level or in a frontend block");
 }
 
 static void all_faults_in_one_run(void **state)
 {
     struct fixture *f = *state;
 
-    EXPECT_FAULTS(f,
-                  "workers = -1\n"
-                  "backlog =a50\n"
-                  "keepalive = \"x y\"\n"
-                  "user me\n"
-                  "workers = 2 3\n"
-                  "daemon == on\n"
-                  "group = \"unclosed\n"
-                  "syslog = on\n"
-                  "}\n"
-                  "{ junk }\n"
-                  "backend = \"[::1]\"\n"
-                  "frontend = {\n"
-                  "  host = \"h\"\n",
-                  "E t.conf:1:11: workers wants a number from 1 to 1024, or auto, not '-1'; for example: workers = auto",
-                  "E t.conf:2:10: backlog wants a number from -1 to 2147483647, not 'a50'; for example: backlog = 1000",
-                  "E t.conf:3:13: keepalive wants a number from 0 to 32767, not 'x y'; for example: keepalive = 3600",
-                  "E t.conf:4:1: a '=' is missing after user",
-                  "E t.conf:5:13: '3' is not expected here: a record is KEYWORD = VALUE, and a text with blanks needs \"\"",
-                  "E t.conf:6:9: daemon wants on or off, not '='; for example: daemon = on",
-                  "E t.conf:7:9: this string is not closed: a '\"' must follow on the same line",
-                  "E t.conf:9:1: this '}' closes nothing: no block is open",
-                  "E t.conf:10:1: '{' is not expected here: a record is KEYWORD = VALUE, and a text with blanks needs \"\"",
-                  "E t.conf:11:11: backend wants [HOST]:PORT or the path of a unix socket, not '[::1]' (the port is "
-                  "missing); for example: backend = \"[127.0.0.1]:6086\"",
-                  "E t.conf:12:12: this block is not closed: a '}' is missing");
+    EXPECT_FAULTS(
+        f,
+        "workers = -1\n"
+        "backlog =a50\n"
+        "keepalive = \"x y\"\n"
+        "user me\n"
+        "workers = 2 3\n"
+        "daemon == on\n"
+        "group = \"unclosed\n"
+        "syslog = on\n"
+        "}\n"
+        "{ junk }\n"
+        "backend = \"[::1]\"\n"
+        "frontend = {\n"
+        "  host = \"h\"\n",
+        "E t.conf:1:11: workers wants a number from 1 to 1024, or auto, not '-1'; for example: workers = auto",
+        "E t.conf:2:10: backlog wants a number from -1 to 2147483647, not 'a50'; for example: backlog = 1000",
+        "E t.conf:3:13: keepalive wants a number from 0 to 32767, not 'x y'; for example: keepalive = 3600",
+        "E t.conf:4:1: a '=' is missing after user",
+        "E t.conf:5:13: '3' is not expected here: a record is KEYWORD = VALUE, and a text with blanks needs \"\"",
+        "E t.conf:6:9: daemon wants on or off, not '='; for example: daemon = on",
+        "E t.conf:7:9: this string is not closed: a '\"' must follow on the same line",
+        "E t.conf:9:1: this '}' closes nothing: no block is open",
+        "E t.conf:10:1: '{' is not expected here: a record is KEYWORD = VALUE, and a text with blanks needs \"\"",
+        "E t.conf:11:11: backend wants [HOST]:PORT or the path of a unix socket, not '[::1]' (the port is "
+        "missing); for example: backend = \"[127.0.0.1]:6086\"",
+        "E t.conf:12:12: this block is not closed: a '}' is missing");
     assert_int_equal(f->config.workers, 2);
     assert_true(f->config.syslog);
     assert_true(f->config.is_faulty);
@@ -435,14 +440,30 @@ static void endpoints_in_all_spellings(void **state)
     static const struct {
         const char *text, *host, *port;
     } good[] = {
-        {"[127.0.0.1]:80", "127.0.0.1", "80"},   {"[::1]:65535", "::1", "65535"}, {"[localhost]:http", "localhost", "http"},
-        {"localhost:8080", "localhost", "8080"}, {"127.0.0.1,80", "127.0.0.1", "80"}, {"[fe80::1%eth0]:1", "fe80::1%eth0", "1"},
+        {"[127.0.0.1]:80", "127.0.0.1", "80"},     {"[::1]:65535", "::1", "65535"},
+        {"[localhost]:http", "localhost", "http"}, {"localhost:8080", "localhost", "8080"},
+        {"127.0.0.1,80", "127.0.0.1", "80"},       {"[fe80::1%eth0]:1", "fe80::1%eth0", "1"},
     };
     static const char *const bad[] = {
-        "[127.0.0.1]",  "[127.0.0.1]:",      "[127.0.0.1]:65536", "[127.0.0.1]80", "[127.0.0.1:80", "[]:80",
-        "[*]:80",       "[127.0.0.1]:-1",    "[127.0.0.1]:0",     "[1.2.3.4]:8 0", "::1:80",        "80",
-        ":80",          "host",              "[a b]:80",          "[x]:99999999999999999999",       "relative/path",
-        "[x]:80+/cert", "[x]:a-service-name-that-is-too-long",
+        "[127.0.0.1]",
+        "[127.0.0.1]:",
+        "[127.0.0.1]:65536",
+        "[127.0.0.1]80",
+        "[127.0.0.1:80",
+        "[]:80",
+        "[*]:80",
+        "[127.0.0.1]:-1",
+        "[127.0.0.1]:0",
+        "[1.2.3.4]:8 0",
+        "::1:80",
+        "80",
+        ":80",
+        "host",
+        "[a b]:80",
+        "[x]:99999999999999999999",
+        "relative/path",
+        "[x]:80+/cert",
+        "[x]:a-service-name-that-is-too-long",
     };
     struct fixture *f = *state;
     char text[128];
@@ -492,21 +513,24 @@ static void protocols_and_their_old_switches(void **state)
 
     parse_clean(f, "tls = on");
     assert_int_equal(f->config.tls.versions, 15);
-    EXPECT_FAULTS(f, "ssl = on",
-                  "W t.conf:1:7: SSLv3 is not available: it has been broken since 2014 and is not part of this program; "
-                  "ssl = on stands for TLSv1.0 to TLSv1.3");
+    EXPECT_FAULTS(
+        f, "ssl = on",
+        "W t.conf:1:7: SSLv3 is not available: it has been broken since 2014 and is not part of this program; "
+        "ssl = on stands for TLSv1.0 to TLSv1.3");
     assert_int_equal(f->config.tls.versions, 15);
-    EXPECT_FAULTS(f, "tls-protos = SSLv3 TLSv1.1",
-                  "W t.conf:1:14: SSLv3 is not available: it has been broken since 2014 and is not part of this program; "
-                  "the other protocols are used");
+    EXPECT_FAULTS(
+        f, "tls-protos = SSLv3 TLSv1.1",
+        "W t.conf:1:14: SSLv3 is not available: it has been broken since 2014 and is not part of this program; "
+        "the other protocols are used");
     assert_int_equal(f->config.tls.versions, TLS_VERSION_1_1);
-    EXPECT_FAULTS(f, "tls-protos = SSLv3",
-                  "E t.conf:1:14: tls-protos wants a list of TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3, not 'SSLv3' (SSLv3 is not "
-                  "available: it has been broken since 2014 and is not part of this program); for example: tls-protos = "
-                  "TLSv1.2 TLSv1.3");
+    EXPECT_FAULTS(
+        f, "tls-protos = SSLv3",
+        "E t.conf:1:14: tls-protos wants a list of TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3, not 'SSLv3' (SSLv3 is not "
+        "available: it has been broken since 2014 and is not part of this program); for example: tls-protos = "
+        "TLSv1.2 TLSv1.3");
     EXPECT_FAULTS(f, "tls = off\ntls-protos = TLSv1.2\n",
                   "W t.conf:1:7: tls = off is deprecated and has no effect; use tls-protos");
-    EXPECT_FAULTS(f, "tls-protos = TLSv1.2 TLSv1.4\nworkers = 2", 
+    EXPECT_FAULTS(f, "tls-protos = TLSv1.2 TLSv1.4\nworkers = 2",
                   "E t.conf:1:22: tls-protos wants a list of TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3, not 'TLSv1.4'; for "
                   "example: tls-protos = TLSv1.2 TLSv1.3");
     EXPECT_FAULTS(f, "tls-protos = TLSv1.2\ntls-protos = TLSv1.3\n",
@@ -576,10 +600,11 @@ static void ring_settings_have_no_effect(void **state)
 {
     struct fixture *f = *state;
 
-    EXPECT_FAULTS(f, "ring-slots = 3\nring-data-len = x",
-                  "W t.conf:1:14: ring-slots has no effect: there are no ring buffers here; remove it",
-                  "E t.conf:2:17: ring-data-len wants a number from 0 to 2147483647, not 'x'; for example: ring-data-len "
-                  "= 0");
+    EXPECT_FAULTS(
+        f, "ring-slots = 3\nring-data-len = x",
+        "W t.conf:1:14: ring-slots has no effect: there are no ring buffers here; remove it",
+        "E t.conf:2:17: ring-data-len wants a number from 0 to 2147483647, not 'x'; for example: ring-data-len "
+        "= 0");
 }
 
 static void two_files_make_one_config(void **state)

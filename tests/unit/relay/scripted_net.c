@@ -11,11 +11,12 @@ struct script_socket script_backend;
 
 static void reset(struct script_socket *socket)
 {
-    free(socket->input);
-    free(socket->output);
+    unsigned char *input = socket->input != NULL ? socket->input : malloc(SCRIPT_BYTES);
+    unsigned char *output = socket->output != NULL ? socket->output : malloc(SCRIPT_BYTES);
+
     memset(socket, 0, sizeof *socket);
-    socket->input = malloc(SCRIPT_BYTES);
-    socket->output = malloc(SCRIPT_BYTES);
+    socket->input = input;
+    socket->output = output;
     socket->room = SCRIPT_BYTES;
     CHECK(socket->input != NULL && socket->output != NULL);
 }
