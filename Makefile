@@ -64,6 +64,7 @@ LINK_main    = $(FLOOR1) os tls relay worker master
 LINK_http    = $(FLOOR1)
 # A fuzzer is linked with floor 1, and what is said here: FUZZ_LINK_name = room...
 FUZZ_LINK    = $(FLOOR1)
+FUZZ_LINK_relay = os tls relay
 
 # ---- one build folder for each kind of build ---------------------------------------------------------------------
 KIND ?= $(if $(filter 1,$(SAN)),san,plain)
@@ -180,7 +181,7 @@ $(foreach r,$(ROOMS),$(if $(USES_$(r)),$(eval $(call objects,$(r)): | $(foreach 
 # Each missing library: fetched, verified, built.
 define build_library
 $$(DIR_$(1))/complete:
-	+$$(Q)DEPS_CC='$$(DEPS_CC)' deps/dep build $(1)
+	+$$(Q)DEPS_CC='$$(DEPS_CC)' MAKE='$$(MAKE)' deps/dep build $(1)
 endef
 $(foreach d,$(DEPS),$(eval $(call build_library,$(d))))
 
