@@ -19,6 +19,7 @@
     X(backend_refused, BACKEND, "no backend address accepted the connection")                                          \
     X(backend_timeout, BACKEND, "no backend address answered within backend-connect-timeout")                          \
     X(backend_reset, BACKEND, "the backend reset the connection")                                                      \
+    X(announce_failed, BACKEND, "the backend could not be told who the client is")                                     \
     X(drained, NOBODY, "this worker is stopping")                                                                      \
     X(out_of_memory, BACKEND, "out of memory or descriptors")
 

@@ -73,6 +73,8 @@ static void enter(struct relay *relay, enum relay_phase phase, uint64_t now_ms)
         break;
     case RELAY_CLOSED:
         relay->deadline_ms = RELAY_NO_DEADLINE;
+        if (relay->client.eof_unannounced)
+            metric_add(relay->env->metrics, METRIC_client_ends_unannounced, 1);
         break;
     }
 }
@@ -134,6 +136,7 @@ static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
     uint8_t *buffer = relay->env->shared->plain;
     size_t head = announce_write(relay, buffer, SCRATCH_HEAD_ROOM);
     size_t length = 0;
+    bool is_told = head > 0 || relay->env->config->announce == ANNOUNCE_NOTHING;
 
     switch (relay->client.ops->read(&relay->client, buffer + head, PIPE_LIMIT_MIN * 2, &length)) {
     case IO_OK:
@@ -149,7 +152,9 @@ static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
     }
     relay->request.moved_bytes += length;
     metric_add(relay->env->metrics, METRIC_request_bytes, length);
-    if (head + length > 0 && relay->backend.ops->write(&relay->backend, buffer, head + length) == IO_FAILED)
+    if (!is_told)
+        relay_end(relay, CLOSE_announce_failed, NULL, now_ms);
+    else if (head + length > 0 && relay->backend.ops->write(&relay->backend, buffer, head + length) == IO_FAILED)
         relay_close(relay, CLOSE_out_of_memory, NULL, now_ms);
 }
 

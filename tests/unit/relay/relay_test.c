@@ -2,6 +2,7 @@
 #include "relay/relay.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -477,6 +478,32 @@ static void test_silent_client_in_closing_times_out(void **state)
     assert_int_equal(CLOSE_backend_refused, relay.reason);
 }
 
+static void test_client_that_cannot_be_announced_reaches_no_backend(void **state)
+{
+    (void)state;
+    config.announce = ANNOUNCE_IP; /* and the peer has no address */
+    script_input(&script_client, "secret");
+    (void)happen(RELAY_CLIENT_READ);
+    assert_int_equal(RELAY_CLOSING, relay.phase);
+    assert_int_equal(CLOSE_announce_failed, relay.reason);
+    assert_int_equal(0, script_backend.connect_calls);
+}
+
+static void test_announcement_comes_before_the_first_byte(void **state)
+{
+    (void)state;
+    struct sockaddr_in *peer = (struct sockaddr_in *)&relay.peer.sa.storage;
+
+    config.announce = ANNOUNCE_IP;
+    relay.peer.length = sizeof *peer;
+    peer->sin_family = AF_INET;
+    peer->sin_addr.s_addr = htonl(0x01020304);
+    script_input(&script_client, "hi");
+    (void)happen(RELAY_CLIENT_READ);
+    assert_output(&script_backend, "\x02\x01\x02\x03\x04hi");
+    assert_int_equal(1, script_backend.send_calls);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -508,6 +535,8 @@ int main(void)
         TEST(test_one_turn_is_bounded),
         TEST(test_shut_says_goodbye),
         TEST(test_silent_client_in_closing_times_out),
+        TEST(test_client_that_cannot_be_announced_reaches_no_backend),
+        TEST(test_announcement_comes_before_the_first_byte),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
