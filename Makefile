@@ -3,8 +3,8 @@
 #
 #   make                 the four binaries: build/halter halter-jem halter-http halter-http-jem
 #   make demo            build and run "halter demo"
-#   make check           all tests; its parts are check-format check-lint check-unit check-e2e check-fuzz check-static check-seam
-#   make check-compilers build with gcc and clang, and against the system's OpenSSL
+#   make check           all tests; its parts (check-format check-lint check-unit check-compilers check-seam check-static
+#                        check-fuzz check-e2e) are targets too
 #   make fuzz            FUZZ=NAME FUZZ_SECONDS=600: a longer run of one fuzzer
 #   make format          clang-format, in place
 #   make deps            only the libraries     make install  PREFIX=/usr/local DESTDIR=
@@ -265,8 +265,8 @@ fuzz-build: $(FUZZ_BINS)
 endif
 
 # ---- checks ------------------------------------------------------------------------------------------------------
-CHECKS = check-format check-lint check-unit check-seam check-static check-fuzz check-e2e
-.PHONY: FORCE all core deps demo install unit-build unit-run fuzz-build fuzz format check $(CHECKS) check-compilers clean distclean
+CHECKS = check-format check-lint check-unit check-compilers check-seam check-static check-fuzz check-e2e
+.PHONY: FORCE all core deps demo install unit-build unit-run fuzz-build fuzz format check $(CHECKS) clean distclean
 sub = +$(Q)$(MAKE) --no-print-directory
 
 check:

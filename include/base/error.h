@@ -42,10 +42,7 @@ struct error {
     size_t error_count; /* how many of the faults are FAULT_ERROR */
 };
 
-#define ERROR_INIT                                                                                                     \
-    {                                                                                                                  \
-        NULL, 0, 0, 0                                                                                                  \
-    }
+#define ERROR_INIT {NULL, 0, 0, 0}
 
 void error_init(struct error *error);
 void error_clear(struct error *error);

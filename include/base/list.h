@@ -19,7 +19,7 @@ struct list {
     struct list *previous;
 };
 
-#define LIST_ITEM(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
+#define LIST_ITEM(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
 
 static inline void list_init(struct list *list)
 {

@@ -22,10 +22,7 @@ struct strbuf {
 
 extern char strbuf_empty[1];
 
-#define STRBUF_INIT                                                                                                    \
-    {                                                                                                                  \
-        strbuf_empty, 0, 0                                                                                             \
-    }
+#define STRBUF_INIT {strbuf_empty, 0, 0}
 
 void strbuf_init(struct strbuf *buf);
 void strbuf_clear(struct strbuf *buf);

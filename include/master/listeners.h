@@ -88,7 +88,7 @@ void listeners_plan_clear(struct listeners_plan *plan);
 struct worker_listener *listeners_of_worker(const struct listeners_plan *plan, unsigned index, unsigned workers,
                                             size_t *count) __attribute__((warn_unused_result));
 
-/* The bound addresses, IPv4 first; the caller frees it. */
+/* The bound addresses, all of IPv4 first, then in order of the frontends; the caller frees it. */
 struct endpoint *listeners_addresses(const struct listeners_plan *plan, size_t *count)
     __attribute__((warn_unused_result));
 

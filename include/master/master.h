@@ -22,8 +22,8 @@ struct master_setup {
     void *arg; /* for both callbacks */
 
     /*
-     * NULL, or called once, when the first workers accept: bound has the real addresses, IPv4 first, borrowed for the
-     * call. Must not end the process.
+     * NULL, or called once, when the first workers accept: bound has the real addresses, all of IPv4 first, then in
+     * order of the frontends; borrowed for the call. Must not end the process.
      */
     void (*on_serving)(void *arg, const struct endpoint *bound, size_t count);
 };

@@ -18,7 +18,10 @@
 #include "os/resolve.h"
 #include "tls/tls_server.h"
 
-/* Fills an initialised config up to and with config_finish(). 0, or -1 with all faults added. */
+/*
+ * Fills an initialised config up to and with config_finish(), which is called also when there were faults before it (the
+ * files that the rest names are then still checked). 0, or -1 with all faults added.
+ */
 typedef int load_config_function(void *arg, struct config *config, struct error *errors);
 
 enum prepare_purpose {

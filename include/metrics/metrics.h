@@ -20,7 +20,7 @@
     X(handshakes_failed, "TLS handshakes that failed")                                                                 \
     X(backend_connects, "connections made to the backend")                                                             \
     X(backend_connect_failures, "attempts to connect to the backend that failed")                                      \
-    X(client_ends_unannounced, "clients that ended their direction without close_notify")                             \
+    X(client_ends_unannounced, "clients that ended their direction without close_notify")                              \
     X(request_bytes, "plaintext bytes passed from clients to the backend")                                             \
     X(reply_bytes, "plaintext bytes passed from the backend to clients")                                               \
     X(log_lines_dropped, "log lines that could not be delivered")                                                      \

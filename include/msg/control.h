@@ -26,8 +26,8 @@ enum { CONTROL_PACKET_MAX = 4096, CONTROL_HEAD_SIZE = 2, CONTROL_SEVERITY_MAX = 
 
 struct control_message {
     enum control_type type;
-    uint8_t severity;  /* CONTROL_LOG */
-    const char *text;  /* CONTROL_LOG: borrowed from the packet, not NUL-terminated */
+    uint8_t severity; /* CONTROL_LOG */
+    const char *text; /* CONTROL_LOG: borrowed from the packet, not NUL-terminated */
     size_t length;
 };
 

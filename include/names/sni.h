@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 enum {
-    NAME_LENGTH_MAX = 253,             /* RFC 1035 section 2.3.4, in text form without the trailing dot */
-    NAME_LABEL_MAX = 63,               /* the same */
+    NAME_LENGTH_MAX = 253,              /* RFC 1035 section 2.3.4, in text form without the trailing dot */
+    NAME_LABEL_MAX = 63,                /* the same */
     NAME_TEXT_MAX = NAME_LENGTH_MAX + 1 /* with the NUL: size of a buffer that is always enough */
 };
 

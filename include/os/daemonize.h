@@ -13,7 +13,10 @@
 /* Returns 0 in the daemon; the caller's own process never returns from here. -1: no process could be made. */
 int daemonize_begin(struct error *errors) __attribute__((warn_unused_result));
 
-/* The daemon serves: standard input, output and error become /dev/null, the waiting process ends with 0. */
+/* The daemon serves: as daemonize_detach(), and the waiting process ends with 0. Does nothing when not a daemon. */
 void daemonize_ready(void);
+
+/* Standard input, output and error become /dev/null: whoever started the daemon may wait for their end. */
+void daemonize_detach(void);
 
 #endif

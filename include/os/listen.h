@@ -23,7 +23,8 @@ struct listen_options {
 bool listen_can_share(void);
 
 /*
- * A socket bound to wanted; port 0 lets the kernel choose. Returns the descriptor and sets *bound to its address; or -1
+ * A socket bound to wanted; port 0 lets the kernel choose. Returns the descriptor and sets *bound (which may be wanted) to its
+ * address; or -1
  * with errno. share: other sockets of ours may be bound to the same address.
  */
 int listen_bind(const struct endpoint *wanted, bool share, struct endpoint *bound) __attribute__((warn_unused_result));

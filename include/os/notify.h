@@ -6,8 +6,8 @@
 #ifndef HALTER_OS_NOTIFY_H
 #define HALTER_OS_NOTIFY_H
 
-void notify_ready(const char *status);  /* READY=1, MAINPID=, STATUS= */
-void notify_reloading(void);            /* RELOADING=1, MONOTONIC_USEC= */
+void notify_ready(const char *status);    /* READY=1, MAINPID=, STATUS= */
+void notify_reloading(void);              /* RELOADING=1, MONOTONIC_USEC= */
 void notify_stopping(const char *status); /* STOPPING=1, STATUS= */
 
 #endif

@@ -16,10 +16,7 @@ struct pidfile {
     char *path; /* absolute or relative to the working directory, which halter never changes */
 };
 
-#define PIDFILE_INIT                                                                                                   \
-    {                                                                                                                  \
-        -1, NULL                                                                                                       \
-    }
+#define PIDFILE_INIT {-1, NULL}
 
 /* Opens and locks path. 0, or -1 with a fault: "already running as pid N". */
 int pidfile_lock(struct pidfile *pidfile, const char *path, struct error *errors) __attribute__((warn_unused_result));

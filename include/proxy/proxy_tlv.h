@@ -122,8 +122,8 @@ bool proxy_tlv_find(struct proxy_tlv_iterator from, uint8_t type, struct proxy_t
 
 /* The value of PROXY_TLV_SSL, section 2.2.6. */
 struct proxy_ssl {
-    uint8_t client;  /* set of enum proxy_client_bit */
-    uint32_t verify; /* 0: the client gave a certificate and it was verified */
+    uint8_t client;                 /* set of enum proxy_client_bit */
+    uint32_t verify;                /* 0: the client gave a certificate and it was verified */
     struct proxy_tlv_iterator tlvs; /* PROXY_TLV_SSL_* */
 };
 

@@ -21,9 +21,9 @@
 
 enum {
     PROXY_V2_SIGNATURE_SIZE = 12,
-    PROXY_V2_HEAD_SIZE = 16,                       /* signature, version and command, family, length */
-    PROXY_V2_MAX = PROXY_V2_HEAD_SIZE + 65535,     /* the longest header that can be expressed */
-    PROXY_V2_VERIFY_NO_CERT = 1,                   /* ssl_verify when the client gave no certificate */
+    PROXY_V2_HEAD_SIZE = 16,                   /* signature, version and command, family, length */
+    PROXY_V2_MAX = PROXY_V2_HEAD_SIZE + 65535, /* the longest header that can be expressed */
+    PROXY_V2_VERIFY_NO_CERT = 1,               /* ssl_verify when the client gave no certificate */
 };
 
 extern const uint8_t proxy_v2_signature[PROXY_V2_SIGNATURE_SIZE];
@@ -35,16 +35,16 @@ struct proxy_v2_info {
 
     const uint8_t *alpn; /* the negotiated protocol; not written when alpn_length is 0 */
     size_t alpn_length;
-    const char *authority; /* the server name that the client asked for; NULL */
+    const char *authority;       /* the server name that the client asked for; NULL */
     const char *client_cert_pem; /* not written when client_cert_pem_length is 0 */
     size_t client_cert_pem_length;
 
-    bool has_ssl; /* write the SSL TLV with the fields below */
-    uint8_t ssl_client; /* set of enum proxy_client_bit */
-    uint32_t ssl_verify; /* the verify result; 0 is "verified", PROXY_V2_VERIFY_NO_CERT without a certificate */
+    bool has_ssl;            /* write the SSL TLV with the fields below */
+    uint8_t ssl_client;      /* set of enum proxy_client_bit */
+    uint32_t ssl_verify;     /* the verify result; 0 is "verified", PROXY_V2_VERIFY_NO_CERT without a certificate */
     const char *ssl_version; /* "TLSv1.3"; NULL */
-    const char *ssl_cipher; /* "TLS_AES_128_GCM_SHA256"; NULL */
-    const char *ssl_group; /* "X25519MLKEM768"; NULL */
+    const char *ssl_cipher;  /* "TLS_AES_128_GCM_SHA256"; NULL */
+    const char *ssl_group;   /* "X25519MLKEM768"; NULL */
 };
 
 /*

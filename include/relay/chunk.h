@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum {
-    CHUNK_CLASSES = 4,         /* 4, 16, 64 and 256 KiB; larger ones are not pooled */
+    CHUNK_CLASSES = 4, /* 4, 16, 64 and 256 KiB; larger ones are not pooled */
     CHUNK_SMALLEST = 4 * 1024,
     CHUNK_POOL_BYTES = 4 * 1024 * 1024, /* most that the pool keeps for later */
 };

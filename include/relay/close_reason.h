@@ -14,7 +14,7 @@
     X(tls_error, CLIENT, "the client broke the TLS protocol")                                                          \
     X(first_data_timeout, CLIENT, "no data in either direction within first-data-timeout")                             \
     X(idle_timeout, CLIENT, "no data in either direction within idle-timeout")                                         \
-    X(half_close_timeout, CLIENT, "the backend had ended, and the client was silent for half-close-timeout")                   \
+    X(half_close_timeout, CLIENT, "the backend had ended, and the client was silent for half-close-timeout")           \
     X(close_timeout, CLIENT, "the client did not end the connection within close-timeout")                             \
     X(backend_refused, BACKEND, "no backend address accepted the connection")                                          \
     X(backend_timeout, BACKEND, "no backend address answered within backend-connect-timeout")                          \

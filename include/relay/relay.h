@@ -73,19 +73,19 @@ struct relay {
     struct pipe request;
     struct pipe reply;
 
-    enum relay_phase ended_in;  /* the phase in which `reason` was found */
-    enum close_reason reason;   /* why it ends, once it does */
+    enum relay_phase ended_in; /* the phase in which `reason` was found */
+    enum close_reason reason;  /* why it ends, once it does */
     bool has_reason;
-    bool reply_is_whole;        /* the client may be told that the reply has ended in good order */
+    bool reply_is_whole;         /* the client may be told that the reply has ended in good order */
     char detail[TLS_REASON_MAX]; /* the library's or the system's word for it; may be "" */
 
     struct endpoint peer;
-    size_t backend_tried;  /* attempts made for this connection */
-    size_t backend_index;  /* into env->backends */
+    size_t backend_tried; /* attempts made for this connection */
+    size_t backend_index; /* into env->backends */
     uint64_t accepted_ms;
-    uint64_t deadline_ms;       /* relay_expire() is due then; RELAY_NO_DEADLINE: never */
-    uint64_t connect_until_ms;  /* the present attempt ends then; RELAY_NO_DEADLINE: never */
-    bool connect_waits;         /* the backend's backlog was full: try again at deadline_ms */
+    uint64_t deadline_ms;      /* relay_expire() is due then; RELAY_NO_DEADLINE: never */
+    uint64_t connect_until_ms; /* the present attempt ends then; RELAY_NO_DEADLINE: never */
+    bool connect_waits;        /* the backend's backlog was full: try again at deadline_ms */
     bool resumed;
 };
 

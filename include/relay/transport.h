@@ -83,8 +83,8 @@ struct transport {
     bool end_pending;     /* the next read tells of an end that is already known; no event will announce it */
     bool eof;             /* the peer has ended its direction */
     bool eof_unannounced; /* it did so without close_notify */
-    bool finishing;      /* the writing direction is to end when unsent is empty */
-    bool finished;       /* it has ended */
+    bool finishing;       /* the writing direction is to end when unsent is empty */
+    bool finished;        /* it has ended */
     struct chunk *unsent;
     struct tls_conn *tls; /* NULL in a plain one */
 };

@@ -25,8 +25,8 @@ struct tls_conn;
 struct tls_wire;
 
 enum {
-    TLS_RECORD_MAX = 16 * 1024,                 /* plaintext of one record: RFC 8446, section 5.1 */
-    TLS_PLAIN_MAX = 256 * 1024,                 /* most plaintext that one tls_conn_encrypt() takes */
+    TLS_RECORD_MAX = 16 * 1024,                    /* plaintext of one record: RFC 8446, section 5.1 */
+    TLS_PLAIN_MAX = 256 * 1024,                    /* most plaintext that one tls_conn_encrypt() takes */
     TLS_WIRE_OUT_SIZE = TLS_PLAIN_MAX + 128 * 1024 /* room for its records, and for a handshake flight */
 };
 
@@ -83,7 +83,7 @@ struct tls_facts {
     const unsigned char *alpn;
     size_t alpn_length;
     bool resumed;
-    bool client_cert;      /* the client has shown one, on this connection or the one that it resumes */
+    bool client_cert;       /* the client has shown one, on this connection or the one that it resumes */
     uint32_t verify_result; /* X509_V_*; 0 is good */
 };
 void tls_conn_facts(const struct tls_conn *conn, struct tls_facts *facts);

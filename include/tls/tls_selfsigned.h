@@ -13,7 +13,7 @@
  * ago for thirty days. *pem is their PEM text, the caller's to free; fingerprint is the certificate's SHA-256 as
  * "AB:CD:..." (96 bytes hold it). 0, or -1 with a fault.
  */
-int tls_selfsigned_make(char **pem, char fingerprint[96], const char *const names[], size_t count,
-                        struct error *errors) __attribute__((warn_unused_result));
+int tls_selfsigned_make(char **pem, char fingerprint[96], const char *const names[], size_t count, struct error *errors)
+    __attribute__((warn_unused_result));
 
 #endif

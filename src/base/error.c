@@ -20,8 +20,8 @@ void error_clear(struct error *error)
     error_init(error);
 }
 
-__attribute__((format(printf, 4, 0))) static void
-add(struct error *error, enum fault_kind kind, const struct place *place, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void add(struct error *error, enum fault_kind kind,
+                                                      const struct place *place, const char *format, va_list args)
 {
     struct strbuf text = STRBUF_INIT;
 

@@ -44,7 +44,8 @@ struct demo {
 static const char help[] =
     "Usage: halter demo [--port=N]\n"
     "\n"
-    "Shows halter at work: takes TLS connections on " LOOPBACK " with a certificate made for this run, and passes them\n"
+    "Shows halter at work: takes TLS connections on " LOOPBACK
+    " with a certificate made for this run, and passes them\n"
     "to a small HTTP server inside, whose page tells what reached it. Needs no files. Ctrl-C ends it.\n"
     "\n"
     "  --port=N    listen on this port; 0 is any free one (default: 8443, or a free one when that is taken)\n"

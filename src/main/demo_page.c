@@ -148,15 +148,16 @@ void demo_page_add_text(struct strbuf *out, const struct demo_page *page)
 
 void demo_page_add_html(struct strbuf *out, const struct demo_page *page)
 {
-    strbuf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>halter demo</title>\n"
-                     "<link rel=\"icon\" href=\"data:,\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
-                     "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 3rem auto; padding: 0 1rem; }\n"
-                     "th { text-align: left; padding-right: 2rem; font-weight: 600; white-space: nowrap; }\n"
-                     "td, pre { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }\n"
-                     "pre { background: #f3f3f3; color: #111; padding: 1rem; white-space: pre-wrap; }\n"
-                     "</style></head><body>\n<h1>halter demo</h1>\n"
-                     "<p>This came through halter, which took the TLS off. Here is what its backend was sent.</p>\n");
+    strbuf_adds(out,
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>halter demo</title>\n"
+                "<link rel=\"icon\" href=\"data:,\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
+                "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 3rem auto; padding: 0 1rem; }\n"
+                "th { text-align: left; padding-right: 2rem; font-weight: 600; white-space: nowrap; }\n"
+                "td, pre { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }\n"
+                "pre { background: #f3f3f3; color: #111; padding: 1rem; white-space: pre-wrap; }\n"
+                "</style></head><body>\n<h1>halter demo</h1>\n"
+                "<p>This came through halter, which took the TLS off. Here is what its backend was sent.</p>\n");
     strbuf_addf(out, "<h2>PROXY protocol, version %u</h2>\n<table>\n", page->facts->proxy_version);
     add_rows(out, page->facts, add_html_row);
     strbuf_addf(out, "</table>\n<h2>Request %lu of this connection</h2>\n<pre>", page->request_number);

@@ -22,7 +22,7 @@ enum demo_request_result {
 struct demo_request {
     size_t head_length; /* up to and with the empty line */
     uint64_t body_length;
-    bool is_head;        /* HEAD: the answer has no body */
+    bool is_head; /* HEAD: the answer has no body */
     bool keep_alive;
     bool wants_html;
     bool expects_continue;

@@ -44,8 +44,9 @@ static int check_backend(const struct config *config, struct error *errors)
     if (backend->path == NULL)
         return 0;
     if (!endpoint_set_unix(&endpoint, backend->path))
-        return error_add(errors, &backend->place, "backend: the path \"%s\" is longer than the %zu bytes of a unix socket",
-                         backend->path, sizeof endpoint.sa.un.sun_path - 1);
+        return error_add(errors, &backend->place,
+                         "backend: the path \"%s\" is longer than the %zu bytes of a unix socket", backend->path,
+                         sizeof endpoint.sa.un.sun_path - 1);
     if (config->chroot_dir != NULL)
         strbuf_addf(&path, "%s%s", config->chroot_dir, backend->path[0] == '/' ? "" : "/");
     strbuf_adds(&path, backend->path);

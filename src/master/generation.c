@@ -8,10 +8,11 @@
 #include "base/mem.h"
 #include "os/log.h"
 
-static const double READY_LIMIT_S = 30;     /* for all workers to say that they accept */
-static const double DRAIN_GRACE_S = 5;      /* workers end by themselves at drain-timeout; this much later they are stopped */
-static const double STOP_LIMIT_S = 5;       /* from STOP to SIGKILL */
-enum { MESSAGES_PER_TURN = 64 };            /* so that a worker that babbles does not hold the master up */
+static const double READY_LIMIT_S = 30; /* for all workers to say that they accept */
+static const double DRAIN_GRACE_S =
+    5;                                /* workers end by themselves at drain-timeout; this much later they are stopped */
+static const double STOP_LIMIT_S = 5; /* from STOP to SIGKILL */
+enum { MESSAGES_PER_TURN = 64 };      /* so that a worker that babbles does not hold the master up */
 
 static void on_control(struct ev_loop *loop, ev_io *watcher, int events);
 

@@ -93,8 +93,8 @@ static struct listener *listener_new(const struct endpoint *wanted, const struct
 static void plan_add(struct listeners_plan *plan, struct listener *listener, size_t frontend, size_t kept_fds)
 {
     plan->bindings = mem_resize(plan->bindings, plan->count + 1, sizeof *plan->bindings);
-    plan->bindings[plan->count++] =
-        (struct listener_binding){.listener = listener, .frontend = frontend, .kept_fds = kept_fds};
+    plan->bindings[plan->count++] = (struct listener_binding){
+        .listener = listener, .frontend = frontend, .kept_fds = kept_fds};
 }
 
 /* Takes back all bindings from first on. */
@@ -293,8 +293,8 @@ struct worker_listener *listeners_of_worker(const struct listeners_plan *plan, u
 
         for (size_t slot = 0; slot < listener->fd_count; slot++)
             if (listener->is_shared || slot % workers == index)
-                list[(*count)++] =
-                    (struct worker_listener){.fd = listener->fds[slot], .frontend = plan->bindings[i].frontend};
+                list[(*count)++] = (struct worker_listener){.fd = listener->fds[slot],
+                                                            .frontend = plan->bindings[i].frontend};
     }
     return list;
 }

@@ -20,7 +20,7 @@
 #include "os/process.h"
 
 /* How long draining workers have to take the last connections out of the queues of dropped listeners. */
-static const double RETIRE_S = 0.5;
+static const double RETIRE_S = 0.1;
 
 /* Below this the number of connections of a worker is limited in a way that surprises. */
 enum { FEW_FILES = 4096 };
@@ -65,8 +65,7 @@ void master_announce(const struct master *master)
     for (size_t i = 0; i < count; i++) {
         char text[ENDPOINT_TEXT_MAX];
 
-        log_notice("event=listening address=%s generation=%u", endpoint_text(&bound[i], text),
-                   master->current->number);
+        log_notice("event=listening address=%s generation=%u", endpoint_text(&bound[i], text), master->current->number);
     }
     if (config->dbg_listen != NULL)
         write_addresses(config->dbg_listen, bound, count);
@@ -98,6 +97,7 @@ static void on_retire(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop;
     (void)events;
     listeners_close_retired(&master->listeners);
+    master_settle(master);
 }
 
 void master_close_dropped_soon(struct master *master)
@@ -122,6 +122,7 @@ static void end_generations(struct master *master, enum master_phase phase, void
     struct generation *ending[] = {master->next, master->current};
 
     master->phase = phase;
+    master->is_settling = false;
     master->next = NULL;
     master->current = NULL;
     for (size_t i = 0; i < 2; i++)

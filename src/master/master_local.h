@@ -30,7 +30,7 @@ struct master {
     int status; /* of the process */
     struct ev_loop *loop;
     ev_signal signals[MASTER_SIGNALS];
-    ev_timer retire_timer; /* closes dropped listeners */
+    ev_timer retire_timer;       /* closes dropped listeners */
     struct tls_ticket_keys keys; /* the same for all generations: tickets outlive a reload */
     struct pidfile pidfile;
     struct listeners listeners;
@@ -40,6 +40,7 @@ struct master {
     struct generation *next;    /* STARTING; NULL */
     struct list old;            /* DRAINING or STOPPING */
     unsigned last_generation;
+    bool is_settling;   /* a reload is done but for closing dropped listeners */
     bool reload_wanted; /* HUP came while a reload was under way */
 };
 
@@ -54,6 +55,9 @@ void master_reload(struct master *master);
 
 /* All workers of master->next accept: it becomes current, the old one drains. */
 void master_commit(struct master *master);
+
+/* The dropped listeners are closed: the reload, if there was one, has ended. */
+void master_settle(struct master *master);
 
 /* master->next has failed: what was before goes on. */
 void master_roll_back(struct master *master);

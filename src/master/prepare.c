@@ -10,13 +10,12 @@
 
 static void add_wanted(struct prepared *prepared, size_t frontend, const struct endpoint *endpoint, bool optional)
 {
-    prepared->addresses =
-        mem_resize(prepared->addresses, prepared->address_count + 1, sizeof *prepared->addresses);
-    prepared->addresses[prepared->address_count++] =
-        (struct listen_wanted){.endpoint = *endpoint,
-                               .frontend = frontend,
-                               .optional = optional,
-                               .place = &prepared->config.frontends[frontend].place};
+    prepared->addresses = mem_resize(prepared->addresses, prepared->address_count + 1, sizeof *prepared->addresses);
+    prepared->addresses[prepared->address_count++] = (struct listen_wanted){
+        .endpoint = *endpoint,
+        .frontend = frontend,
+        .optional = optional,
+        .place = &prepared->config.frontends[frontend].place};
 }
 
 static int resolve_frontend(struct prepared *prepared, size_t index, struct error *errors)
@@ -93,20 +92,31 @@ static int check_privileges(const struct prepared *prepared, enum prepare_purpos
     return purpose == PREPARE_RUN ? result : 0;
 }
 
+/* May a missing record be the reason of this fault? Then it is none: what was faulty may have been that record. */
+static bool lacks_certificates(const struct config *config)
+{
+    size_t count = config->pem_count;
+
+    for (size_t i = 0; i < config->frontend_count; i++)
+        count += config->frontends[i].pem_count;
+    return count == 0 && config->pem_dir == NULL;
+}
+
+/* All checks and loads, in any case: the operator sees all faults in one run. */
 static int build(struct prepared *prepared, const struct prepare_options *options, struct error *errors)
 {
     const struct config *config = &prepared->config;
     int result = config_check(config, &prepared->who, errors);
 
     /* An unknown user is reported once, not once more as a missing one. */
-    if (prepared->who.has_user || config->user == NULL)
+    if (prepared->who.has_user || (config->user == NULL && !config->is_faulty))
         result |= check_privileges(prepared, options->purpose, errors);
-    if (options->pidfile != NULL && config->pidfile != NULL)
-        result |= pidfile_lock(options->pidfile, config->pidfile, errors);
     for (size_t i = 0; i < config->frontend_count; i++)
         result |= resolve_frontend(prepared, i, errors);
     result |= check_doubles(prepared, errors);
     result |= resolve_backend(prepared, errors);
+    if (config->is_faulty && lacks_certificates(config))
+        return -1;
     prepared->server = tls_server_new(config, options->keys, errors);
     return prepared->server != NULL ? result : -1;
 }
@@ -117,15 +127,17 @@ struct prepared *prepared_new(const struct prepare_options *options, bool *log_i
     struct config *config = &prepared->config;
     struct error ignored = ERROR_INIT;
 
-    *log_is_faulty = false;
     config_init(config);
-    if (options->load(options->arg, config, errors) == 0) {
-        *log_is_faulty = config->log_filename != NULL && !log_output_can_open(config->log_filename, NULL, &ignored);
-        error_clear(&ignored);
-        prepared->worker_count = config->workers == WORKERS_AUTO ? cpu_workers_auto() : config->workers;
-        if (build(prepared, options, errors) == 0)
-            return prepared;
-    }
+    int result = options->load(options->arg, config, errors);
+    *log_is_faulty = config->log_filename != NULL && !log_output_can_open(config->log_filename, NULL, &ignored);
+    error_clear(&ignored);
+    prepared->worker_count = config->workers == WORKERS_AUTO ? cpu_workers_auto() : config->workers;
+    if (config->frontend_count > 0) /* else there is nothing to check */
+        result |= build(prepared, options, errors);
+    if (options->pidfile != NULL && config->pidfile != NULL)
+        result |= pidfile_lock(options->pidfile, config->pidfile, errors);
+    if (result == 0)
+        return prepared;
     prepared_free(prepared);
     return NULL;
 }

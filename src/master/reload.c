@@ -40,8 +40,7 @@ int master_spawn(struct master *master, struct prepared *prepared, struct error 
         prepared_free(prepared);
         return -1;
     }
-    if (listeners_plan_start(&plan, &options, errors) < 0 ||
-        master_apply_log(master, &prepared->config, errors) < 0) {
+    if (listeners_plan_start(&plan, &options, errors) < 0 || master_apply_log(master, &prepared->config, errors) < 0) {
         listeners_plan_abandon(&plan);
         prepared_free(prepared);
         return -1;
@@ -98,7 +97,7 @@ void master_reload(struct master *master)
     struct error errors = ERROR_INIT;
     bool log_is_faulty;
 
-    if (master->phase != MASTER_SERVING || master->next != NULL) {
+    if (master->phase != MASTER_SERVING || master->next != NULL || master->is_settling) {
         master->reload_wanted = master->phase == MASTER_STARTING || master->phase == MASTER_SERVING;
         return;
     }
@@ -144,6 +143,16 @@ void master_commit(struct master *master)
                    generation->worker_count, generation->prepared->config.frontend_count);
     }
     master_announce(master);
+    master->is_settling = true;
+    if (master->listeners.retired_count == 0)
+        master_settle(master);
+}
+
+void master_settle(struct master *master)
+{
+    if (!master->is_settling)
+        return;
+    master->is_settling = false;
     end_reload(master, "serving");
 }
 

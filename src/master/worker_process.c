@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "os/cpu.h"
+#include "os/daemonize.h"
 #include "os/log.h"
 #include "os/log_output.h"
 #include "os/process.h"
@@ -38,7 +39,8 @@ void worker_process_init(struct worker_process *worker, unsigned index, struct m
 
 static void send_log(enum log_severity severity, const char *text, size_t length)
 {
-    struct control_message message = {.type = CONTROL_LOG, .severity = (uint8_t)severity, .text = text, .length = length};
+    struct control_message message = {
+        .type = CONTROL_LOG, .severity = (uint8_t)severity, .text = text, .length = length};
     uint8_t packet[CONTROL_PACKET_MAX];
     size_t size = control_encode(&message, packet);
 
@@ -76,6 +78,13 @@ static int drop_privileges(const struct prepared *prepared)
     return result;
 }
 
+/* In a chroot the checker cannot do its work, and hangs. */
+static void check_leaks(void)
+{
+    if (__lsan_do_leak_check != NULL && access("/proc/self/task", R_OK) == 0)
+        __lsan_do_leak_check();
+}
+
 static void run_child(const struct worker_process *worker, const struct worker_launch *launch, int control_fd)
     __attribute__((noreturn));
 
@@ -102,17 +111,18 @@ static void run_child(const struct worker_process *worker, const struct worker_l
         .control_fd = control_fd,
         .metrics = worker->metrics,
     };
-    struct worker_listener *listeners =
-        listeners_of_worker(launch->plan, worker->index, prepared->worker_count, &setup.listener_count);
+    struct worker_listener *listeners = listeners_of_worker(launch->plan, worker->index, prepared->worker_count,
+                                                            &setup.listener_count);
     setup.listeners = listeners;
     close_what_is_not_ours(control_fd, listeners, setup.listener_count);
+    if (prepared->config.daemon)
+        daemonize_detach();
     if (!cpu_pin(worker->index))
         log_info("event=not-pinned worker=%u", worker->index);
     if (drop_privileges(prepared) == 0)
         status = worker_run(&setup);
     free(listeners);
-    if (__lsan_do_leak_check != NULL)
-        __lsan_do_leak_check();
+    check_leaks();
     _exit(status);
 }
 

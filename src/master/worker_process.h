@@ -19,10 +19,10 @@
 
 struct worker_process {
     unsigned index;
-    pid_t pid;       /* 0: no process */
-    int control_fd;  /* -1: none */
+    pid_t pid;      /* 0: no process */
+    int control_fd; /* -1: none */
     bool is_ready;
-    double born;     /* ev_now() at fork */
+    double born; /* ev_now() at fork */
     struct backoff backoff;
     struct metrics_page *metrics;
     ev_io control_watcher;

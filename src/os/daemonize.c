@@ -55,12 +55,8 @@ int daemonize_begin(struct error *errors)
     return 0;
 }
 
-void daemonize_ready(void)
+void daemonize_detach(void)
 {
-    char word = 0;
-
-    if (ready_fd < 0)
-        return;
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null_fd >= 0) {
         dup2(null_fd, STDIN_FILENO);
@@ -69,6 +65,15 @@ void daemonize_ready(void)
         if (null_fd > STDERR_FILENO)
             close(null_fd);
     }
+}
+
+void daemonize_ready(void)
+{
+    char word = 0;
+
+    if (ready_fd < 0)
+        return;
+    daemonize_detach();
     while (write(ready_fd, &word, 1) < 0 && errno == EINTR)
         ;
     close(ready_fd);

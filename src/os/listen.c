@@ -68,20 +68,20 @@ bool listen_can_share(void)
 
 int listen_bind(const struct endpoint *wanted, bool share, struct endpoint *bound)
 {
+    struct endpoint local = {.length = sizeof local.sa}; /* wanted and bound may be the same */
     int fd = open_socket(wanted->sa.any.sa_family);
 
     if (fd < 0)
         return -1;
-    memset(bound, 0, sizeof *bound);
-    bound->length = sizeof bound->sa;
     if ((share && set_share(fd) < 0) || bind(fd, &wanted->sa.any, wanted->length) < 0 ||
-        getsockname(fd, &bound->sa.any, &bound->length) < 0) {
+        getsockname(fd, &local.sa.any, &local.length) < 0) {
         int saved_errno = errno;
 
         close(fd);
         errno = saved_errno;
         return -1;
     }
+    *bound = local;
     return fd;
 }
 
@@ -126,8 +126,8 @@ int listen_fault(const struct endpoint *wanted, int error_number, const struct p
     switch (error_number) {
     case EADDRINUSE:
         return error_add(errors, place,
-                         "cannot listen on %s: %s; another program holds it: `ss -ltnp 'sport = :%u'` shows which", text,
-                         why, (unsigned)endpoint_port(wanted));
+                         "cannot listen on %s: %s; another program holds it: `ss -ltnp 'sport = :%u'` shows which",
+                         text, why, (unsigned)endpoint_port(wanted));
     case EACCES:
         return error_add(errors, place,
                          "cannot listen on %s: %s; ports below 1024 need root or CAP_NET_BIND_SERVICE "
@@ -138,7 +138,8 @@ int listen_fault(const struct endpoint *wanted, int error_number, const struct p
                          why);
     case EMFILE:
     case ENFILE:
-        return error_add(errors, place, "cannot listen on %s: %s; raise the limit of open files (ulimit -n)", text, why);
+        return error_add(errors, place, "cannot listen on %s: %s; raise the limit of open files (ulimit -n)", text,
+                         why);
     default:
         return error_add(errors, place, "cannot listen on %s: %s", text, why);
     }

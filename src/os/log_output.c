@@ -18,7 +18,7 @@
 
 /* One place that lines go to. */
 struct output {
-    int fd; /* -1: closed */
+    int fd;        /* -1: closed */
     uint64_t lost; /* since the last line that got through */
     bool torn;     /* the last line was written in part: begin the next one on a line of its own */
 };
@@ -43,11 +43,11 @@ static const struct {
     const char *name;
     int code;
 } facility_table[] = {
-    {"auth", LOG_AUTH},       {"authpriv", LOG_AUTHPRIV}, {"cron", LOG_CRON},     {"daemon", LOG_DAEMON},
-    {"ftp", LOG_FTP},         {"local0", LOG_LOCAL0},     {"local1", LOG_LOCAL1}, {"local2", LOG_LOCAL2},
-    {"local3", LOG_LOCAL3},   {"local4", LOG_LOCAL4},     {"local5", LOG_LOCAL5}, {"local6", LOG_LOCAL6},
-    {"local7", LOG_LOCAL7},   {"lpr", LOG_LPR},           {"mail", LOG_MAIL},     {"news", LOG_NEWS},
-    {"user", LOG_USER},       {"uucp", LOG_UUCP},
+    {"auth", LOG_AUTH},     {"authpriv", LOG_AUTHPRIV}, {"cron", LOG_CRON},     {"daemon", LOG_DAEMON},
+    {"ftp", LOG_FTP},       {"local0", LOG_LOCAL0},     {"local1", LOG_LOCAL1}, {"local2", LOG_LOCAL2},
+    {"local3", LOG_LOCAL3}, {"local4", LOG_LOCAL4},     {"local5", LOG_LOCAL5}, {"local6", LOG_LOCAL6},
+    {"local7", LOG_LOCAL7}, {"lpr", LOG_LPR},           {"mail", LOG_MAIL},     {"news", LOG_NEWS},
+    {"user", LOG_USER},     {"uucp", LOG_UUCP},
 };
 
 static const struct {
@@ -307,8 +307,8 @@ static void write_syslog(enum log_severity severity, pid_t pid, const char *text
     strftime(date, sizeof date, "%b %e %H:%M:%S", &tm);
     if (state.syslog.lost > 0)
         snprintf(lost, sizeof lost, " lines_lost=%llu", (unsigned long long)state.syslog.lost);
-    int size = snprintf(line, sizeof line, "<%d>%s halter[%ld]: %.*s%s", state.facility | severity_table[severity].priority,
-                        date, (long)pid, (int)length, text, lost);
+    int size = snprintf(line, sizeof line, "<%d>%s halter[%ld]: %.*s%s",
+                        state.facility | severity_table[severity].priority, date, (long)pid, (int)length, text, lost);
     if ((size_t)size >= sizeof line)
         size = (int)sizeof line - 1;
     if (state.syslog.fd < 0 && now != state.syslog_tried)

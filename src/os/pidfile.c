@@ -28,9 +28,10 @@ static int already_running(int fd, const char *path, struct error *errors)
     long pid = length > 0 ? strtol(text, NULL, 10) : 0;
 
     if (pid > 0)
-        return error_add(errors, NULL,
-                         "already running as pid %ld (it holds pidfile \"%s\"); stop it first, or give another --pidfile",
-                         pid, path);
+        return error_add(
+            errors, NULL,
+            "already running as pid %ld (it holds pidfile \"%s\"); stop it first, or give another --pidfile", pid,
+            path);
     return error_add(errors, NULL,
                      "already running: another process holds pidfile \"%s\"; stop it first, or give another --pidfile",
                      path);

@@ -115,8 +115,9 @@ static int find_group_id(const char *group_file, const char *group, const struct
         fclose(file);
     if (!found) {
         if (!parse_id(group, &id))
-            return error_add(errors, place, "group \"%s\" is not in %s; create it (groupadd --system %s) or name another",
-                             group, group_file, group);
+            return error_add(errors, place,
+                             "group \"%s\" is not in %s; create it (groupadd --system %s) or name another", group,
+                             group_file, group);
         who->gid = (gid_t)id;
     }
     who->has_group = true;
@@ -156,13 +157,15 @@ int privileges_check(const struct privileges *who, const char *chroot_dir, struc
         return result;
     }
     if (!who->has_user)
-        return error_add(errors, NULL,
-                         "refusing to run workers as root; set user = \"NAME\" (or --user=NAME) to an unprivileged user, "
-                         "or to root if you mean it");
+        return error_add(
+            errors, NULL,
+            "refusing to run workers as root; set user = \"NAME\" (or --user=NAME) to an unprivileged user, "
+            "or to root if you mean it");
     if (who->uid == 0 && who->gid != 0)
-        return error_add(errors, NULL,
-                         "refusing to run workers as root, unless user and group are both explicitly root; set user to an "
-                         "unprivileged user");
+        return error_add(
+            errors, NULL,
+            "refusing to run workers as root, unless user and group are both explicitly root; set user to an "
+            "unprivileged user");
     return 0;
 }
 

@@ -273,6 +273,7 @@ int resolve_host(const char *host, uint16_t port, const struct place *place, str
     int status = ask_library(host, &query);
     if (found->count > before || add_localhost(host, port, found))
         return 0;
-    return error_add(errors, place, "cannot resolve \"%s\": %s; check /etc/resolv.conf and /etc/hosts, or give an address",
-                     host, status == ARES_SUCCESS ? "it has no address" : ares_strerror(status));
+    return error_add(errors, place,
+                     "cannot resolve \"%s\": %s; check /etc/resolv.conf and /etc/hosts, or give an address", host,
+                     status == ARES_SUCCESS ? "it has no address" : ares_strerror(status));
 }

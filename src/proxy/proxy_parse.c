@@ -186,7 +186,8 @@ static enum proxy_parse_result check_v2_head(const uint8_t *bytes, size_t length
     if (length > PROXY_WIRE_COMMAND_AT) {
         uint8_t command = bytes[PROXY_WIRE_COMMAND_AT];
 
-        if (command != (PROXY_WIRE_VERSION_2 | PROXY_WIRE_LOCAL) && command != (PROXY_WIRE_VERSION_2 | PROXY_WIRE_PROXY))
+        if (command != (PROXY_WIRE_VERSION_2 | PROXY_WIRE_LOCAL) &&
+            command != (PROXY_WIRE_VERSION_2 | PROXY_WIRE_PROXY))
             return PROXY_MALFORMED;
     }
     if (length < PROXY_V2_HEAD_SIZE)

@@ -18,8 +18,9 @@ size_t proxy_v1_write(uint8_t *buffer, size_t size, const struct addr *source, c
         length = snprintf(line, sizeof line, "PROXY UNKNOWN\r\n");
     else
         length = snprintf(line, sizeof line, "PROXY %s %s %s %u %u\r\n", pair.family == ADDR_IPV4 ? "TCP4" : "TCP6",
-                          addr_host_text(&pair.source, source_text), addr_host_text(&pair.destination, destination_text),
-                          (unsigned)pair.source.port, (unsigned)pair.destination.port);
+                          addr_host_text(&pair.source, source_text),
+                          addr_host_text(&pair.destination, destination_text), (unsigned)pair.source.port,
+                          (unsigned)pair.destination.port);
     CHECK(length > 0 && length <= PROXY_V1_MAX);
     if ((size_t)length > size)
         return 0;

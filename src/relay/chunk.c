@@ -16,7 +16,7 @@ static int class_of(size_t size)
     int class = 0;
 
     while (class < CHUNK_CLASSES && class_size(class) < size)
-        class++;
+        class ++;
     return class;
 }
 
@@ -27,7 +27,7 @@ void chunk_pool_init(struct chunk_pool *pool)
 
 void chunk_pool_clear(struct chunk_pool *pool)
 {
-    for (int class = 0; class < CHUNK_CLASSES; class++) {
+    for (int class = 0; class < CHUNK_CLASSES; class ++) {
         while (pool->free[class] != NULL) {
             struct chunk *chunk = pool->free[class];
 

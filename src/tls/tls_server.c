@@ -182,8 +182,8 @@ static void index_names(struct host_set *set, struct host *host, struct error *e
     }
 }
 
-static struct host_set *host_set_new(struct tls_server *server, const struct cert_list *list, const struct conf_tls *tls,
-                                     const struct place *place, struct error *errors)
+static struct host_set *host_set_new(struct tls_server *server, const struct cert_list *list,
+                                     const struct conf_tls *tls, const struct place *place, struct error *errors)
 {
     struct host_set *set = mem_new(1, sizeof *set);
 

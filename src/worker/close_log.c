@@ -63,7 +63,6 @@ void close_log_write(struct worker *worker, const struct relay *relay)
               name != NULL ? log_quote(sni, sizeof sni, name) : "-", close_reason_name(reason),
               relay_phase_text(relay->ended_in), close_reason_text(reason),
               relay->detail[0] != '\0' ? log_quote(detail, sizeof detail, relay->detail) : "-",
-              (double)(clock_now_ms() - relay->accepted_ms) / 1000.0,
-              (unsigned long long)relay->request.moved_bytes, (unsigned long long)relay->reply.moved_bytes,
-              suppressed_text);
+              (double)(clock_now_ms() - relay->accepted_ms) / 1000.0, (unsigned long long)relay->request.moved_bytes,
+              (unsigned long long)relay->reply.moved_bytes, suppressed_text);
 }

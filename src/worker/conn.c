@@ -36,10 +36,10 @@ static void conn_watch(struct conn *conn, unsigned wants)
     const struct relay *relay = &conn->relay;
     int priority = relay->phase == RELAY_HANDSHAKE ? PRIORITY_HANDSHAKE : PRIORITY_RELAY;
 
-    watch_one(worker->loop, &conn->client_io, relay->client.fd,
-              to_ev(wants, RELAY_CLIENT_READ, RELAY_CLIENT_WRITE), priority);
-    watch_one(worker->loop, &conn->backend_io, relay->backend.fd,
-              to_ev(wants, RELAY_BACKEND_READ, RELAY_BACKEND_WRITE), PRIORITY_RELAY);
+    watch_one(worker->loop, &conn->client_io, relay->client.fd, to_ev(wants, RELAY_CLIENT_READ, RELAY_CLIENT_WRITE),
+              priority);
+    watch_one(worker->loop, &conn->backend_io, relay->backend.fd, to_ev(wants, RELAY_BACKEND_READ, RELAY_BACKEND_WRITE),
+              PRIORITY_RELAY);
 
     /* A later deadline is found out when the slot comes up; only an earlier one has to move. */
     uint64_t deadline_ms = relay->deadline_ms;

@@ -21,10 +21,10 @@ struct conn {
     struct worker *worker;
     ev_io client_io;
     ev_io backend_io;
-    struct list link;      /* in worker->conns, then in worker->graveyard */
-    struct list slot;      /* in the wheel */
-    struct list waiting;   /* in worker->handshakes, while its handshake waits for its turn */
-    uint64_t wheel_ms;     /* the deadline under which it lies in the wheel */
+    struct list link;    /* in worker->conns, then in worker->graveyard */
+    struct list slot;    /* in the wheel */
+    struct list waiting; /* in worker->handshakes, while its handshake waits for its turn */
+    uint64_t wheel_ms;   /* the deadline under which it lies in the wheel */
     unsigned waiting_events;
 };
 

@@ -27,7 +27,7 @@ struct acceptor {
 };
 
 struct close_log {
-    uint64_t second;                       /* the second that the counts are of */
+    uint64_t second; /* the second that the counts are of */
     unsigned written[CLOSE_REASON_COUNT];
     unsigned suppressed[CLOSE_REASON_COUNT];
 };
@@ -46,7 +46,7 @@ struct worker {
 
     struct list conns;
     struct list graveyard;
-    struct list handshakes; /* conns whose handshake waits for its turn */
+    struct list handshakes;   /* conns whose handshake waits for its turn */
     unsigned handshakes_done; /* in this turn */
     ev_prepare turn;
     ev_idle busy; /* active while handshakes wait, so that the loop does not sleep */
@@ -62,7 +62,6 @@ struct worker {
     bool draining;
     struct close_log close_log;
 };
-
 
 /* accept.c */
 void accept_start(struct worker *worker);

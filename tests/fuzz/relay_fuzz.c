@@ -21,7 +21,7 @@ static struct transport_shared shared;
 static uint64_t now_ms;
 static unsigned wants;
 static enum io handshake_result;
-static bool failed; /* something was injected that may lose bytes */
+static bool failed;          /* something was injected that may lose bytes */
 static size_t sent_bytes[2]; /* 0: by the client, 1: by the backend */
 
 static enum io on_handshake(struct transport *transport)
@@ -42,7 +42,8 @@ static void add_input(int side, size_t count)
 {
     struct script_socket *socket = side == 0 ? &script_client : &script_backend;
 
-    if (socket->end != SCRIPT_OPEN || socket->input_length + count > SCRIPT_BYTES || sent_bytes[side] + count > SCRIPT_BYTES)
+    if (socket->end != SCRIPT_OPEN || socket->input_length + count > SCRIPT_BYTES ||
+        sent_bytes[side] + count > SCRIPT_BYTES)
         return;
     for (size_t i = 0; i < count; i++)
         socket->input[socket->input_length++] = pattern(sent_bytes[side]++);
@@ -130,7 +131,10 @@ static void play(uint8_t op, uint8_t arg)
         }
         break;
     case 11:
-        script_backend.connect_result = arg < 128 ? IO_OK : arg < 190 ? IO_WANT_WRITE : arg < 220 ? IO_WANT_READ : IO_FAILED;
+        script_backend.connect_result = arg < 128   ? IO_OK
+                                        : arg < 190 ? IO_WANT_WRITE
+                                        : arg < 220 ? IO_WANT_READ
+                                                    : IO_FAILED;
         break;
     case 12:
         script_backend.late_result = arg < 200 ? IO_OK : IO_FAILED;

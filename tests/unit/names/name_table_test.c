@@ -148,9 +148,9 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash_vectors), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_hash_vectors),          cmocka_unit_test(test_empty),
         cmocka_unit_test(test_exact_before_wildcard), cmocka_unit_test(test_last_wins),
-        cmocka_unit_test(test_longest_names), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_longest_names),         cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

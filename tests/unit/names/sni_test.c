@@ -68,9 +68,34 @@ static void test_bad_names(void **state)
     (void)state;
     static normaliser *const normalisers[] = {name_normalise, name_pattern_normalise};
     static const char *const names[] = {
-        "", ".", "..", ".example.com", "example..com", "example.com..", "a b", " a", "a\t", "a/b", "a:443", "[::1]",
-        "::1", "a*b", "w*.example.com", "*", "a.*.com", "*.", "*..com", "*.*.com", "**.com", "m\xc3\xbcnchen.de",
-        "\x7f", "\x80", "a@b", "a%00", "`", "{",
+        "",
+        ".",
+        "..",
+        ".example.com",
+        "example..com",
+        "example.com..",
+        "a b",
+        " a",
+        "a\t",
+        "a/b",
+        "a:443",
+        "[::1]",
+        "::1",
+        "a*b",
+        "w*.example.com",
+        "*",
+        "a.*.com",
+        "*.",
+        "*..com",
+        "*.*.com",
+        "**.com",
+        "m\xc3\xbcnchen.de",
+        "\x7f",
+        "\x80",
+        "a@b",
+        "a%00",
+        "`",
+        "{",
     };
 
     for (size_t i = 0; i < 2; i++) {

@@ -17,7 +17,8 @@
 #define BYTES(literal) (const uint8_t *)(literal), sizeof(literal) - 1
 
 /* From an allocation of exactly length bytes, so that a sanitizer sees every read behind them. */
-static enum proxy_parse_result parse_copy(const uint8_t *bytes, size_t length, size_t limit, struct proxy_header *header)
+static enum proxy_parse_result parse_copy(const uint8_t *bytes, size_t length, size_t limit,
+                                          struct proxy_header *header)
 {
     uint8_t *copy = malloc(length == 0 ? 1 : length);
 
@@ -277,8 +278,8 @@ static void test_v2_other_transports(void **state)
         check_refused(PROXY_MALFORMED, bytes, 16 + 215);
     }
 
-    struct proxy_header header =
-        check_done(BYTES(SIGNATURE "\x21\x12\x00\x0c\xc0\xa8\x00\x01\xc0\xa8\x00\x0b\xdc\x04\x01\xbb"));
+    struct proxy_header header = check_done(
+        BYTES(SIGNATURE "\x21\x12\x00\x0c\xc0\xa8\x00\x01\xc0\xa8\x00\x0b\xdc\x04\x01\xbb"));
 
     assert_false(header.is_local);
     assert_int_equal(header.source.family, ADDR_NONE);
@@ -390,12 +391,18 @@ static void test_v2_bad_tlvs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_v1_good),          cmocka_unit_test(test_v1_unknown),
-        cmocka_unit_test(test_v1_bad),           cmocka_unit_test(test_v1_length_limit),
-        cmocka_unit_test(test_not_proxy),        cmocka_unit_test(test_v2_addresses),
-        cmocka_unit_test(test_v2_without_addresses), cmocka_unit_test(test_v2_other_transports),
-        cmocka_unit_test(test_v2_bad_heads),     cmocka_unit_test(test_v2_limit),
-        cmocka_unit_test(test_v2_tlvs_of_our_own), cmocka_unit_test(test_v2_bad_tlvs),
+        cmocka_unit_test(test_v1_good),
+        cmocka_unit_test(test_v1_unknown),
+        cmocka_unit_test(test_v1_bad),
+        cmocka_unit_test(test_v1_length_limit),
+        cmocka_unit_test(test_not_proxy),
+        cmocka_unit_test(test_v2_addresses),
+        cmocka_unit_test(test_v2_without_addresses),
+        cmocka_unit_test(test_v2_other_transports),
+        cmocka_unit_test(test_v2_bad_heads),
+        cmocka_unit_test(test_v2_limit),
+        cmocka_unit_test(test_v2_tlvs_of_our_own),
+        cmocka_unit_test(test_v2_bad_tlvs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

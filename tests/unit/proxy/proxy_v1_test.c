@@ -82,8 +82,10 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example_of_specification), cmocka_unit_test(test_longest_lines),
-        cmocka_unit_test(test_shortest_addresses),       cmocka_unit_test(test_mixed_families_are_mapped),
+        cmocka_unit_test(test_example_of_specification),
+        cmocka_unit_test(test_longest_lines),
+        cmocka_unit_test(test_shortest_addresses),
+        cmocka_unit_test(test_mixed_families_are_mapped),
         cmocka_unit_test(test_unknown),
     };
 

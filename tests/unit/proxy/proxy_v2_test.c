@@ -33,8 +33,8 @@ static void check_bytes(const struct proxy_v2_info *info, const uint8_t *expecte
 static void test_ipv4_alone(void **state)
 {
     (void)state;
-    static const uint8_t expected[] = {SIGNATURE, 0x21, 0x11, 0x00, 0x0c,
-                                       192, 168, 0, 1, 192, 168, 0, 11, 0xdc, 0x04, 0x01, 0xbb};
+    static const uint8_t expected[] = {SIGNATURE, 0x21, 0x11, 0x00, 0x0c, 192,  168,  0,   1,
+                                       192,       168,  0,    11,   0xdc, 0x04, 0x01, 0xbb};
     struct proxy_v2_info info = {.source = address("192.168.0.1", 56324), .destination = address("192.168.0.11", 443)};
 
     check_bytes(&info, expected, sizeof expected);
@@ -44,10 +44,8 @@ static void test_ipv6_alone(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {
-        SIGNATURE, 0x21, 0x21, 0x00, 0x24,
-        0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-        0xdc, 0x04, 0x01, 0xbb,
+        SIGNATURE, 0x21, 0x21, 0x00, 0x24, 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,    1,
+        0,         0,    0,    0,    0,    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 1, 0xdc, 0x04, 0x01, 0xbb,
     };
     struct proxy_v2_info info = {.source = address("2001:db8::1", 56324), .destination = address("::1", 443)};
 
@@ -58,10 +56,8 @@ static void test_mixed_families_are_mapped(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {
-        SIGNATURE, 0x21, 0x21, 0x00, 0x24,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1,
-        0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-        0x00, 0x01, 0xff, 0xff,
+        SIGNATURE, 0x21, 0x21, 0x00, 0x24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192,  0,    2,    1,
+        0x20,      0x01, 0x0d, 0xb8, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,    0x00, 0x01, 0xff, 0xff,
     };
     struct proxy_v2_info info = {.source = address("192.0.2.1", 1), .destination = address("2001:db8::1", 65535)};
 
@@ -85,15 +81,22 @@ static void test_tlvs_in_hitchs_order(void **state)
     (void)state;
     static const uint8_t expected[] = {
         SIGNATURE, 0x21, 0x11, 0x00, 12 + 5 + 14 + 6 + 3 + 40,
-        10, 0, 0, 1, 10, 0, 0, 2, 0x04, 0x00, 0x01, 0xbb,
-        0x01, 0x00, 0x02, 'h', '2',
-        0x02, 0x00, 0x0b, 'e', 'x', 'a', 'm', 'p', 'l', 'e', '.', 'c', 'o', 'm',
-        0xe0, 0x00, 0x03, 'P', 'E', 'M',
-        0x20, 0x00, 5 + 10 + 25,
-        0x07, 0x00, 0x00, 0x00, 0x12,
-        0x21, 0x00, 0x07, 'T', 'L', 'S', 'v', '1', '.', '3',
-        0x23, 0x00, 0x16, 'T', 'L', 'S', '_', 'A', 'E', 'S', '_', '1', '2', '8', '_', 'G', 'C', 'M', '_', 'S', 'H',
-        'A', '2', '5', '6',
+        10,        0,    0,    1,    10,
+        0,         0,    2,    0x04, 0x00,
+        0x01,      0xbb, 0x01, 0x00, 0x02,
+        'h',       '2',  0x02, 0x00, 0x0b,
+        'e',       'x',  'a',  'm',  'p',
+        'l',       'e',  '.',  'c',  'o',
+        'm',       0xe0, 0x00, 0x03, 'P',
+        'E',       'M',  0x20, 0x00, 5 + 10 + 25,
+        0x07,      0x00, 0x00, 0x00, 0x12,
+        0x21,      0x00, 0x07, 'T',  'L',
+        'S',       'v',  '1',  '.',  '3',
+        0x23,      0x00, 0x16, 'T',  'L',
+        'S',       '_',  'A',  'E',  'S',
+        '_',       '1',  '2',  '8',  '_',
+        'G',       'C',  'M',  '_',  'S',
+        'H',       'A',  '2',  '5',  '6',
     };
     struct proxy_v2_info info = {
         .source = address("10.0.0.1", 1024),
@@ -118,12 +121,15 @@ static void test_group(void **state)
     (void)state;
     static const uint8_t expected[] = {
         SIGNATURE, 0x21, 0x11, 0x00, 12 + 3 + 5 + 10 + 4 + 9,
-        10, 0, 0, 1, 10, 0, 0, 2, 0x04, 0x00, 0x01, 0xbb,
-        0x20, 0x00, 5 + 10 + 4 + 9,
-        0x01, 0x00, 0x00, 0x00, 0x01,
-        0x21, 0x00, 0x07, 'T', 'L', 'S', 'v', '1', '.', '2',
-        0x23, 0x00, 0x01, 'C',
-        0x26, 0x00, 0x06, 'X', '2', '5', '5', '1', '9',
+        10,        0,    0,    1,    10,
+        0,         0,    2,    0x04, 0x00,
+        0x01,      0xbb, 0x20, 0x00, 5 + 10 + 4 + 9,
+        0x01,      0x00, 0x00, 0x00, 0x01,
+        0x21,      0x00, 0x07, 'T',  'L',
+        'S',       'v',  '1',  '.',  '2',
+        0x23,      0x00, 0x01, 'C',  0x26,
+        0x00,      0x06, 'X',  '2',  '5',
+        '5',       '1',  '9',
     };
     struct proxy_v2_info info = {
         .source = address("10.0.0.1", 1024),

@@ -22,8 +22,8 @@ struct script_socket {
     enum script_end end; /* what follows the input */
     unsigned char *output;
     size_t output_length;
-    size_t room;      /* how much more the peer takes before the socket is full */
-    int send_errno;   /* send() fails with it; 0: it does not */
+    size_t room;    /* how much more the peer takes before the socket is full */
+    int send_errno; /* send() fails with it; 0: it does not */
     bool finished;
     bool closed;
     bool aborted;

@@ -213,7 +213,7 @@ static void test_broken_record_fails(void **state)
     (void)state;
     start();
     assert_true(pair_handshake(&pair));
-    static const uint8_t record[] = {0x17, 3, 3, 0, 32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+    static const uint8_t record[] = {0x17, 3,  3,  0,  32, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
                                      15,   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
     uint8_t plain[TLS_RECORD_MAX + sizeof record];
     size_t length;
@@ -264,7 +264,7 @@ static bool resumes(int version, const struct tls_site *where, const char *sni)
     struct tls_facts facts;
 
     pair_init(&pair, where);
-    SSL_set_max_proto_version(pair.client, version); /* a session of TLS 1.2 is of no use to TLS 1.3 */
+    SSL_set_max_proto_version(pair.client, version);    /* a session of TLS 1.2 is of no use to TLS 1.3 */
     SSL_SESSION *copy = SSL_SESSION_dup(saved_session); /* the library uses one of TLS 1.3 only once */
     SSL_set_session(pair.client, copy);
     SSL_SESSION_free(copy);
@@ -274,7 +274,7 @@ static bool resumes(int version, const struct tls_site *where, const char *sni)
     assert_int_equal(resumed, tls_conn_is_resumed(pair.server));
     tls_conn_facts(pair.server, &facts);
     assert_string_equal(sni, facts.sni); /* known in resumed connections too */
-    SSL_shutdown(pair.client); /* else the library forgets the session */
+    SSL_shutdown(pair.client);           /* else the library forgets the session */
     pair_clear(&pair);
     return resumed;
 }
@@ -285,7 +285,6 @@ static void sessions(int version)
 
     get_session(version, "www.example.com");
     assert_true(resumes(version, tls_server_site(site.server, 0), "www.example.com"));
-
 
     /* another worker or generation with the same keys and certificates */
     struct tls_server *again;
@@ -343,8 +342,9 @@ static void test_alpn(void **state)
     pair_clear(&pair);
 
     start();
-    SSL_set_alpn_protos(pair.client, (const unsigned char *)"\x04"
-                                                            "spdy",
+    SSL_set_alpn_protos(pair.client,
+                        (const unsigned char *)"\x04"
+                                               "spdy",
                         5);
     assert_false(pair_handshake(&pair));
     assert_int_equal(SSL_AD_NO_APPLICATION_PROTOCOL, pair.client_alert);

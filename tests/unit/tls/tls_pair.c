@@ -192,8 +192,8 @@ char *pair_served_name(const struct tls_pair *pair)
         return NULL;
     const X509_NAME *subject = X509_get_subject_name(cert);
     const X509_NAME_ENTRY *entry = X509_NAME_get_entry((X509_NAME *)(uintptr_t)subject, 0);
-    if (ASN1_STRING_to_UTF8(&text, (ASN1_STRING *)(uintptr_t)X509_NAME_ENTRY_get_data(
-                                       (X509_NAME_ENTRY *)(uintptr_t)entry)) > 0)
+    if (ASN1_STRING_to_UTF8(
+            &text, (ASN1_STRING *)(uintptr_t)X509_NAME_ENTRY_get_data((X509_NAME_ENTRY *)(uintptr_t)entry)) > 0)
         copy = mem_strdup((const char *)text);
     OPENSSL_free(text);
     X509_free(cert);

@@ -16,8 +16,8 @@ struct tls_pair {
     BIO *from_client;
     struct tls_conn *server;
     struct tls_wire *wire;
-    size_t step_bytes;  /* how much ciphertext reaches the server at a time; 0: all at once */
-    enum io handshake;  /* the server's last result */
+    size_t step_bytes;    /* how much ciphertext reaches the server at a time; 0: all at once */
+    enum io handshake;    /* the server's last result */
     char received[65536]; /* plaintext that reached the server */
     size_t received_length;
     enum io read_result; /* the last result of decrypt that was not data */

@@ -1,0 +1,1 @@
+"""What the end-to-end tests share: halter as a process, backends, clients, real peers, certificates, waiting."""
