@@ -106,10 +106,8 @@ void master_reload(struct master *master)
     struct prepare_options options = {
         .load = master->setup->load_config, .arg = master->setup->arg, .keys = &master->keys, .purpose = PREPARE_RUN};
     struct prepared *prepared = prepared_new(&options, &log_is_faulty, &errors);
-    if (prepared != NULL) {
+    if (prepared != NULL)
         warn_of_restart(&master->current->prepared->config, &prepared->config);
-        limit_old_generations(master, OLD_GENERATIONS_MAX - 1);
-    }
     bool spawned = prepared != NULL && master_spawn(master, prepared, &errors) == 0;
     faults_log(&errors);
     error_clear(&errors);
@@ -136,6 +134,7 @@ void master_commit(struct master *master)
     master->next = NULL;
     master->current = generation;
     if (before != NULL) {
+        limit_old_generations(master, OLD_GENERATIONS_MAX - 1);
         list_append(&master->old, &before->link);
         generation_drain(before);
         master_close_dropped_soon(master);

@@ -12,6 +12,7 @@
 
 enum {
     ACCEPTS_PER_WAKE = 16,
+    ACCEPTS_AT_THE_END = 4096,      /* of one queue; bounded, as new ones may come faster than we take them */
     DESCRIPTORS_KEPT_BACK = 32,     /* for the loop, the log, the control channel, listeners */
     DESCRIPTORS_PER_CONNECTION = 2, /* the client's and the backend's */
 };
@@ -63,29 +64,27 @@ static void on_retry(struct ev_loop *loop, ev_timer *timer, int events)
     accept_resume(timer->data);
 }
 
-static void on_accept(struct ev_loop *loop, ev_io *io, int events)
+/* Takes up to count connections from one queue. False when there is no point in going on. */
+static bool accept_some(struct acceptor *acceptor, int count)
 {
-    struct acceptor *acceptor = io->data;
     struct worker *worker = acceptor->worker;
     struct endpoint peer;
     int fd;
 
-    (void)loop;
-    (void)events;
-    for (int i = 0; i < ACCEPTS_PER_WAKE; i++) {
+    for (int i = 0; i < count; i++) {
         if (worker->conn_count >= worker->conn_max) {
             pause_accepting(worker, "all descriptors of this worker are in use");
-            return;
+            return false;
         }
-        switch (sock_accept(io->fd, &fd, &peer)) {
+        switch (sock_accept(acceptor->io.fd, &fd, &peer)) {
         case SOCK_ACCEPTED:
             if (!conn_open(worker, fd, acceptor->frontend, &peer)) {
                 pause_accepting(worker, "out of memory");
-                return;
+                return false;
             }
             break;
         case SOCK_ACCEPT_NONE:
-            return;
+            return true;
         case SOCK_ACCEPT_GONE:
             metric_add(worker->setup->metrics, METRIC_accept_failures, 1);
             break;
@@ -93,9 +92,17 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
         case SOCK_ACCEPT_FAILED:
             metric_add(worker->setup->metrics, METRIC_accept_failures, 1);
             pause_accepting(worker, strerror(errno));
-            return;
+            return false;
         }
     }
+    return true;
+}
+
+static void on_accept(struct ev_loop *loop, ev_io *io, int events)
+{
+    (void)loop;
+    (void)events;
+    (void)accept_some(io->data, ACCEPTS_PER_WAKE);
 }
 
 static size_t most_connections(void)
@@ -127,6 +134,14 @@ void accept_start(struct worker *worker)
     ev_timer_init(&worker->accept_retry, on_retry, 0., 0.);
     worker->accept_retry.data = worker;
     set_watching(worker, true);
+}
+
+void accept_last(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->setup->listener_count; i++)
+        if (!accept_some(&worker->acceptors[i], ACCEPTS_AT_THE_END))
+            break;
+    accept_stop(worker);
 }
 
 void accept_stop(struct worker *worker)

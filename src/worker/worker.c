@@ -39,8 +39,8 @@ static void begin_drain(struct worker *worker, const char *why)
 
     if (worker->draining)
         return;
+    accept_last(worker);
     worker->draining = true;
-    accept_stop(worker);
     log_notice("event=draining worker=%u generation=%u connections=%zu why=%s", worker->setup->index,
                worker->setup->generation, worker->conn_count, why);
     if (seconds > 0) {

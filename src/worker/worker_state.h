@@ -66,6 +66,8 @@ struct worker {
 /* accept.c */
 void accept_start(struct worker *worker);
 void accept_stop(struct worker *worker);
+/* Takes what still waits, for nobody may come after us, and stops. */
+void accept_last(struct worker *worker);
 /* Accepts again after a pause, if one more connection is possible now. */
 void accept_resume(struct worker *worker);
 
