@@ -274,7 +274,7 @@ check:
 	  echo "== $$t"; $(MAKE) --no-print-directory $$t || failed="$$failed $$t"; done; \
 	if [ -n "$$failed" ]; then echo "check: FAILED:$$failed"; exit 1; fi; echo "check: all of $(CHECKS) passed"
 
-C_FILES = $(wildcard src/*/*.[ch] include/*/*.h tests/unit/*.[ch] tests/unit/*/*.[ch] tests/fuzz/*.[ch])
+C_FILES = $(wildcard src/*/*.[ch] include/*/*.h tests/unit/*.[ch] tests/unit/*/*.[ch] tests/fuzz/*.[ch] tests/lint/*.c)
 format:
 	@tests/lint/format -i $(C_FILES)
 check-format:

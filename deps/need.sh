@@ -5,8 +5,8 @@
 #   deps/need.sh [-q] TOOL...        -q: silent when nothing is missing
 #   deps/need.sh --which clang       where it is (clang may be named clang-14): clang, fuzzer, venv
 #
-# Tools: perl python3 venv clang fuzzer curl nginx haproxy openssl cargo nm xz bzip2 tar pkg-config system-openssl
-#        ca-certificates
+# Tools: perl python3 venv clang fuzzer curl nginx haproxy openssl mandoc cargo nm xz bzip2 tar pkg-config
+#        system-openssl ca-certificates
 #        cc=CC  static-libc=CC  sanitizers=CC        (CC: the compiler that make uses)
 set -eu
 
@@ -123,6 +123,7 @@ why() {
     curl) echo "downloads, and as a client in tests" ;;
     nginx | haproxy) echo "a real backend in the end-to-end tests" ;;
     openssl) echo "a client in the end-to-end tests" ;;
+    mandoc) echo "looking at the manual pages" ;;
     cargo) echo "fetching a source that upstream's site did not give" ;;
     ca-certificates) echo "knowing a server on the Web" ;;
     nm) echo "looking at the symbols of a binary" ;;

@@ -5,13 +5,17 @@ import ssl
 from .wire import Wire, connect
 
 
+_IGNORE_UNEXPECTED_EOF = 1 << 7  # SSL_OP_IGNORE_UNEXPECTED_EOF
+
+
 class TruncatedError(AssertionError):
     """The server's FIN came without close_notify: an attacker could have cut the stream."""
 
 
-def client_context(ca=None, low=None, high=None, ciphers=None, alpn=None, curve=None):
+def client_context(ca=None, low=None, high=None, ciphers=None, alpn=None):
     """A verifying client context; without a CA it takes any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.options &= ~_IGNORE_UNEXPECTED_EOF  # Python 3.9 sets it: a cut stream must be told from an ended one
     if ca is None:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -25,8 +29,6 @@ def client_context(ca=None, low=None, high=None, ciphers=None, alpn=None, curve=
         context.set_ciphers(ciphers)
     if alpn:
         context.set_alpn_protocols(alpn)
-    if curve:
-        context.set_ecdh_curve(curve)
     return context
 
 
@@ -116,8 +118,10 @@ class TlsClient(Wire):
             return self._pump(self.object.read, limit)
         except ssl.SSLZeroReturnError:
             return b""
-        except ssl.SSLEOFError:
-            raise TruncatedError("FIN without close_notify") from None
+        except ssl.SSLError as fault:
+            if isinstance(fault, ssl.SSLEOFError) or fault.reason == "UNEXPECTED_EOF_WHILE_READING":
+                raise TruncatedError("FIN without close_notify") from None
+            raise
 
     def wait_ended(self):
         """Waits for the server's end: "close_notify", "truncated", "reset" or "alert"."""
