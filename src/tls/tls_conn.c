@@ -15,6 +15,8 @@
  */
 enum { KEY_UPDATES_MAX = 32, KEY_UPDATE_CREDIT_BYTES = 1024 * 1024 };
 
+enum { REFUSED_NAME_MAX = 255 }; /* bytes of it that are kept for the log */
+
 struct tls_conn {
     SSL *ssl;
     struct tls_wire *wire;
@@ -22,6 +24,7 @@ struct tls_conn {
     bool established;
     unsigned key_updates;
     size_t since_key_update_bytes;
+    char *refused_name; /* the name that the client asked for and was refused for; NULL */
     char reason[TLS_REASON_MAX];
 };
 
@@ -61,15 +64,16 @@ void tls_conn_free(struct tls_conn *conn)
     if (conn == NULL)
         return;
     SSL_free(conn->ssl);
+    free(conn->refused_name);
     free(conn);
 }
 
-static enum io fail(struct tls_conn *conn)
+void tls_conn_refuse_name(SSL *ssl, const char *name, size_t length)
 {
-    tls_lib_reason(conn->reason, sizeof conn->reason);
-    conn->verdict = IO_FAILED;
-    tls_wire_drop(conn->wire);
-    return IO_FAILED;
+    struct tls_conn *conn = SSL_get_app_data(ssl);
+
+    free(conn->refused_name);
+    conn->refused_name = strndup(name, length < REFUSED_NAME_MAX ? length : REFUSED_NAME_MAX);
 }
 
 static enum io fail_because(struct tls_conn *conn, const char *reason)
@@ -79,6 +83,14 @@ static enum io fail_because(struct tls_conn *conn, const char *reason)
     conn->verdict = IO_FAILED;
     tls_wire_drop(conn->wire);
     return IO_FAILED;
+}
+
+static enum io fail(struct tls_conn *conn)
+{
+    char reason[TLS_REASON_MAX];
+
+    tls_lib_reason(reason, sizeof reason);
+    return fail_because(conn, conn->refused_name != NULL ? "no certificate for this name" : reason);
 }
 
 /* The one place where a result of the library becomes an enum io. */
@@ -196,7 +208,8 @@ const char *tls_conn_reason(const struct tls_conn *conn)
 
 const char *tls_conn_sni(const struct tls_conn *conn)
 {
-    return SSL_get_servername(conn->ssl, TLSEXT_NAMETYPE_host_name);
+    return conn->refused_name != NULL ? conn->refused_name
+                                      : SSL_get_servername(conn->ssl, TLSEXT_NAMETYPE_host_name);
 }
 
 bool tls_conn_is_resumed(const struct tls_conn *conn)

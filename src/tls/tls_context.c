@@ -73,19 +73,31 @@ static int set_ciphers(SSL_CTX *ctx, const struct tls_context_options *options, 
     return result;
 }
 
-static int set_groups(SSL_CTX *ctx, const struct tls_context_options *options, struct error *errors)
+/* The default list; with DH parameters in the PEM file also the finite-field groups, without which clients that name
+ * such groups are refused DHE: RFC 7919, section 4. */
+static int set_default_groups(SSL_CTX *ctx, bool with_ffdhe)
 {
-    if (options->tls->ecdh_curve != NULL) {
-        if (SSL_CTX_set1_groups_list(ctx, options->tls->ecdh_curve) == 1)
-            return 0;
-        return refuse(errors, options->place, "ecdh-curve", options->tls->ecdh_curve);
-    }
-    if (SSL_CTX_set1_groups_list(ctx, TLS_GROUPS_DEFAULT) == 1)
+    static const char *const lists[][2] = {
+        {TLS_GROUPS_DEFAULT, TLS_GROUPS_DEFAULT TLS_GROUPS_FFDHE},
+        {TLS_GROUPS_DEFAULT_CLASSIC, TLS_GROUPS_DEFAULT_CLASSIC TLS_GROUPS_FFDHE},
+    };
+
+    if (SSL_CTX_set1_groups_list(ctx, lists[0][with_ffdhe]) == 1)
         return 0;
     ERR_clear_error();
-    if (SSL_CTX_set1_groups_list(ctx, TLS_GROUPS_DEFAULT_CLASSIC) == 1)
-        return 0;
-    return refuse(errors, options->place, "ecdh-curve", TLS_GROUPS_DEFAULT_CLASSIC);
+    return SSL_CTX_set1_groups_list(ctx, lists[1][with_ffdhe]) == 1 ? 0 : -1;
+}
+
+static int set_groups(SSL_CTX *ctx, const struct tls_cert *cert, const struct tls_context_options *options,
+                      struct error *errors)
+{
+    const char *list = options->tls->ecdh_curve;
+
+    if (list == NULL)
+        return set_default_groups(ctx, cert->dh_params != NULL) == 0
+                   ? 0
+                   : refuse(errors, options->place, "ecdh-curve", TLS_GROUPS_DEFAULT_CLASSIC);
+    return SSL_CTX_set1_groups_list(ctx, list) == 1 ? 0 : refuse(errors, options->place, "ecdh-curve", list);
 }
 
 static int set_certificate(SSL_CTX *ctx, const struct tls_cert *cert, struct error *errors)
@@ -187,7 +199,7 @@ SSL_CTX *tls_context_new(const struct tls_cert *cert, const struct tls_context_o
         set_modes(ctx, options);
         if (set_ciphers(ctx, options, errors) < 0)
             result = -1;
-        if (set_groups(ctx, options, errors) < 0)
+        if (set_groups(ctx, cert, options, errors) < 0)
             result = -1;
         if (set_certificate(ctx, cert, errors) < 0)
             result = -1;

@@ -13,6 +13,8 @@
 #define TLS_GROUPS_DEFAULT "X25519MLKEM768:X25519:P-256:P-384"
 #define TLS_GROUPS_DEFAULT_CLASSIC "X25519:P-256:P-384" /* for libraries without ML-KEM (OpenSSL before 3.5) */
 
+#define TLS_GROUPS_FFDHE ":ffdhe2048:ffdhe3072"
+
 /* AES-128 first: its SHA-256 key schedule is hashed in hardware, and AES-256 adds no safety that TLS could use. */
 #define TLS_CIPHERSUITES_DEFAULT "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 

@@ -257,6 +257,7 @@ static int on_client_hello(SSL *ssl, int *alert, void *arg)
     }
     if (!site->nomatch_abort)
         return SSL_CLIENT_HELLO_SUCCESS;
+    tls_conn_refuse_name(ssl, name, length);
     *alert = SSL_AD_UNRECOGNIZED_NAME;
     return SSL_CLIENT_HELLO_ERROR;
 }

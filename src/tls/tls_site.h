@@ -16,4 +16,7 @@ struct tls_site {
     bool nomatch_abort;
 };
 
+/* tls_conn.c: remembers for the log which name the client of ssl was refused for. */
+void tls_conn_refuse_name(SSL *ssl, const char *name, size_t length);
+
 #endif

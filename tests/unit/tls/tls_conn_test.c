@@ -83,6 +83,8 @@ static void test_unknown_name_is_refused_when_asked_to(void **state)
     assert_false(pair_handshake(&pair));
     assert_int_equal(SSL_AD_UNRECOGNIZED_NAME, pair.client_alert);
     assert_true(tls_conn_has_failed(pair.server));
+    assert_string_equal("unknown.test", tls_conn_sni(pair.server)); /* for the log */
+    assert_string_equal("no certificate for this name", tls_conn_reason(pair.server));
     pair_clear(&pair);
 }
 
