@@ -65,6 +65,7 @@ LINK_http    = $(FLOOR1)
 # A fuzzer is linked with floor 1, and what is said here: FUZZ_LINK_name = room...
 FUZZ_LINK    = $(FLOOR1)
 FUZZ_LINK_relay = os tls relay
+FUZZ_LINK_http_request = http
 
 # ---- one build folder for each kind of build ---------------------------------------------------------------------
 KIND ?= $(if $(filter 1,$(SAN)),san,plain)
@@ -253,7 +254,8 @@ $(B)/fuzz/%.o: tests/fuzz/%.c $(B)/flags
 	$(call say,CC,$<)
 	$(call compile,-Wno-missing-prototypes -Itests/fuzz $(foreach r,$(FUZZ_LINK_$(patsubst %_fuzz,%,$*)),$(foreach u,$(USES_$(r)),$(INC_$(u)))))
 define fuzzer
-$(B)/fuzz/$(1): $(B)/fuzz/$(1)_fuzz.o $(call objects,$(sort $(FUZZ_LINK) $(FUZZ_LINK_$(1)))) $(B)/flags \
+$(B)/fuzz/$(1): $(B)/fuzz/$(1)_fuzz.o $(call objects,$(sort $(FUZZ_LINK) $(filter-out http,$(FUZZ_LINK_$(1))))) \
+  $(if $(filter http,$(FUZZ_LINK_$(1))),$(filter-out $(O)/with-http/main/%,$(CORE_1))) $(B)/flags \
   | $(foreach r,$(FUZZ_LINK_$(1)),$(foreach u,$(USES_$(r)),$(HAVE_$(u))))
 	$$(call say,LINK,$$@)
 	$$(call link,$(foreach l,$(TLS) libev c-ares llhttp,$(if $(filter $(l),$(foreach r,$(FUZZ_LINK_$(1)),$(USES_$(r)))),$(LIB_$(l)))))

@@ -75,6 +75,17 @@ struct conf_tls {
     bool sni_nomatch_abort;
 };
 
+/* HTTP mode, of binaries that have it: global, or as a frontend has it after inheritance. */
+struct conf_http {
+    bool on;
+    char *add;               /* comma list of the fields that every request gets; NULL: none */
+    char *strip;             /* comma list of further fields that clients may not send; NULL: none */
+    char *trusted;           /* comma list of addresses and prefixes whose X-Forwarded-For is kept; NULL: none */
+    unsigned max_head_bytes; /* request line and fields */
+    unsigned max_fields;
+    bool plain_redirect; /* plain HTTP on this port is answered with a redirect to https, not with a 400 */
+};
+
 struct conf_pem {
     struct place place;   /* where it was configured; place.file is owned by the config */
     char *cert;           /* path; NULL only when inline_pem is set */
@@ -93,6 +104,7 @@ struct conf_frontend {
     char *host; /* NULL: all addresses ("*"); else a name or numeric address without brackets */
     char *port; /* decimal port or service text as given; "0": any free port */
     struct conf_tls tls;
+    struct conf_http http;
     struct conf_pem *pems; /* own certificates, in order; the last is the default */
     size_t pem_count;
     bool match_global_certs; /* look in the global certificates too */
@@ -135,6 +147,7 @@ struct config {
 
     /* TLS */
     struct conf_tls tls;   /* the global settings, from which frontends inherit */
+    struct conf_http http; /* likewise */
     struct conf_pem *pems; /* global certificates, in order; the last is the default */
     size_t pem_count;
     char *pem_dir; /* with a trailing '/'; NULL */
@@ -196,6 +209,9 @@ struct conf_pem *config_pem_add(struct config *config, struct conf_frontend *fro
 /* Adds a frontend. host NULL: all addresses. Owned by config; valid until the next is added. */
 struct conf_frontend *config_frontend_add(struct config *config, const char *host, const char *port,
                                           const struct place *place);
+
+/* True when both say the same host and port; nothing is resolved. */
+bool conf_frontend_is_same(const struct conf_frontend *a, const struct conf_frontend *b);
 
 void conf_pem_clear(struct conf_pem *pem);
 void conf_frontend_clear(struct conf_frontend *frontend);

@@ -61,6 +61,7 @@ enum keyword_type {
     X(TIMEOUTS, "Timeouts")                                                                                            \
     X(TLS, "TLS")                                                                                                      \
     X(BACKEND_INFO, "What the backend is told")                                                                        \
+    X(HTTP, "HTTP mode (only in halter-http and halter-http-jem)")                                                     \
     X(PERFORMANCE, "Performance")                                                                                      \
     X(SECURITY, "Security")                                                                                            \
     X(LOGGING, "Logging")                                                                                              \

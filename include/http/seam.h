@@ -9,15 +9,26 @@
 #ifndef HALTER_HTTP_SEAM_H
 #define HALTER_HTTP_SEAM_H
 
+struct filter_ops; /* relay/filter.h */
+
 #ifdef HALTER_HTTP
 
 /* Returns the parser's name and version, "llhttp 9.4.3". Static storage. */
 const char *http_seam_version(void);
 
+/* Returns the filter of http = on. */
+const struct filter_ops *http_seam_filter_ops(void);
+
 #else
 
 /* Returns NULL: built without HTTP. */
 static inline const char *http_seam_version(void)
+{
+    return 0;
+}
+
+/* Returns NULL. */
+static inline const struct filter_ops *http_seam_filter_ops(void)
 {
     return 0;
 }

@@ -10,8 +10,8 @@
  *     live ones not matched ----> DROP  (closed by listeners_plan_finish)
  *
  *     listeners_plan_build(&plan, &live, wanted, ...)     binds NEW; -1: nothing has changed
- *     listeners_plan_start(&plan, ...)                    listens
- *     listeners_plan_finish(&plan, &live)                 live := plan; DROP goes to live.retired
+ *     listeners_plan_start(&plan, ...)                    NEW listens; KEEP is not touched yet
+ *     listeners_plan_finish(&plan, &live, ...)            live := plan; options of KEEP; DROP goes to live.retired
  *  or listeners_plan_abandon(&plan)                       closes what it added
  *
  * When there are fewer workers than slots, worker i also serves slots i + workers, i + 2 * workers ...: a queue is never
@@ -75,10 +75,13 @@ void listeners_match(const struct listeners *live, const struct listen_wanted *w
 int listeners_plan_build(struct listeners_plan *plan, const struct listeners *live, const struct listen_wanted *wanted,
                          size_t count, unsigned slots, struct error *errors) __attribute__((warn_unused_result));
 
+/* The sockets that are new with the plan begin to listen. */
 int listeners_plan_start(struct listeners_plan *plan, const struct listen_options *options, struct error *errors)
     __attribute__((warn_unused_result));
 
-void listeners_plan_finish(const struct listeners_plan *plan, struct listeners *live);
+/* The point of no return. The sockets that were there before get the options of the plan now. */
+void listeners_plan_finish(const struct listeners_plan *plan, struct listeners *live,
+                           const struct listen_options *options);
 void listeners_plan_abandon(struct listeners_plan *plan);
 
 /* Frees the plan's own memory; the sockets stay. */

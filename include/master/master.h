@@ -15,7 +15,8 @@
 #include "os/endpoint.h"
 
 struct master_setup {
-    const char *version; /* for the log */
+    const char *version;                 /* for the log */
+    const struct filter_ops *filter_ops; /* NULL: built without HTTP */
 
     /* Called at start and at each SIGHUP with an initialised config; fills it, config_finish() included. */
     load_config_function *load_config;

@@ -16,6 +16,7 @@
 #include "os/pidfile.h"
 #include "os/privilege.h"
 #include "os/resolve.h"
+#include "relay/filter.h"
 #include "tls/tls_server.h"
 
 /*
@@ -35,6 +36,8 @@ struct prepared {
     struct resolved backends;
     struct listen_wanted *addresses; /* in order of the frontends */
     size_t address_count;
+    const struct filter_ops *filter_ops; /* NULL: built without HTTP */
+    struct filter_site **filter_sites;   /* for each frontend; NULL entries where it needs none */
     struct privileges who;
     unsigned worker_count;
 };
@@ -43,6 +46,7 @@ struct prepare_options {
     load_config_function *load;
     void *arg;
     const struct tls_ticket_keys *keys;
+    const struct filter_ops *filter_ops; /* NULL: built without HTTP */
     enum prepare_purpose purpose;
     struct pidfile *pidfile; /* to be locked as the configuration says; NULL: that was done before, or is not wanted */
 };

@@ -1,5 +1,5 @@
 /*
- * faults.h: shows the operator the faults of a struct error.
+ * faults.h: shows the operator the faults of a struct error, each once.
  */
 #ifndef HALTER_OS_FAULTS_H
 #define HALTER_OS_FAULTS_H

@@ -14,7 +14,7 @@
 struct listen_options {
     int backlog;
     unsigned keepalive_s; /* inherited by what is accepted, as the next two */
-    int recv_bufsize;     /* -1: the kernel's */
+    int recv_bufsize;     /* -1: the kernel's, or what was set before */
     int send_bufsize;
     bool fastopen;
 };
@@ -23,9 +23,8 @@ struct listen_options {
 bool listen_can_share(void);
 
 /*
- * A socket bound to wanted; port 0 lets the kernel choose. Returns the descriptor and sets *bound (which may be wanted) to its
- * address; or -1
- * with errno. share: other sockets of ours may be bound to the same address.
+ * A socket bound to wanted; port 0 lets the kernel choose. Returns the descriptor and sets *bound (which may be wanted) to
+ * its address; or -1 with errno. share: other sockets of ours may be bound to the same address.
  */
 int listen_bind(const struct endpoint *wanted, bool share, struct endpoint *bound) __attribute__((warn_unused_result));
 

@@ -52,8 +52,8 @@ void log_output_leave_stderr(void);
 /* True when lines go to standard error and nowhere else. */
 bool log_output_is_stderr_only(void);
 
-/* Opens the file anew; when that fails the old one stays in use and the next check tries again. */
-void log_output_reopen(void);
+/* Opens the file anew. False (and errno) when that fails: the old one stays in use and the next check tries again. */
+bool log_output_reopen(void);
 void log_output_close(void);
 
 /* Lines lost so far. */

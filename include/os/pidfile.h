@@ -18,7 +18,7 @@ struct pidfile {
 
 #define PIDFILE_INIT {-1, NULL}
 
-/* Opens and locks path. 0, or -1 with a fault: "already running as pid N". */
+/* Opens and locks path, a regular file. 0, or -1 with a fault: "already running as pid N". */
 int pidfile_lock(struct pidfile *pidfile, const char *path, struct error *errors) __attribute__((warn_unused_result));
 
 /* Writes the id of this process. */

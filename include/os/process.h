@@ -1,11 +1,17 @@
 /*
- * process.h: what a forked child leaves behind, and limits.
+ * process.h: descriptors and signals of this process, what a forked child leaves behind, and limits.
  */
 #ifndef HALTER_OS_PROCESS_H
 #define HALTER_OS_PROCESS_H
 
 #include <signal.h>
 #include <stddef.h>
+
+/*
+ * Opens /dev/null in the place of standard input, output and error where they are closed; else what is opened next would
+ * be taken for them, and the log written into it. To be called first of all. 0, or -1 with errno.
+ */
+int process_open_standard_fds(void) __attribute__((warn_unused_result));
 
 /* Closes every descriptor from 3 up but those in keep, which it sorts. */
 void process_close_all_but(int *keep, size_t count);

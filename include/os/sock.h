@@ -56,7 +56,8 @@ void sock_local(int fd, struct endpoint *local);
 
 /*
  * Sets on a listening socket what the connections accepted from it inherit: TCP_NODELAY, keep-alive after keepalive_s
- * seconds (0: off), SO_RCVBUF and SO_SNDBUF in bytes (-1: the kernel's choice).
+ * seconds (0: off), SO_RCVBUF and SO_SNDBUF in bytes (-1: the kernel's choice; it cannot be given back to the kernel once
+ * it was set).
  */
 void sock_tune_listener(int listener, unsigned keepalive_s, int recv_bufsize, int send_bufsize);
 

@@ -8,7 +8,7 @@
  *          +------------+----------+-----------+          |   every phase may end in CLOSED
  *          +------------+----------+----------------------+
  *
- *     relay_init(&relay, &env, &client, &peer, now);
+ *     relay_init(&relay, &env, &client, NULL, &peer, now);
  *     each time something happened:   wants = relay_step(&relay, events, now);
  *     each time deadline_ms passed:   wants = relay_expire(&relay, now);
  *     when relay.phase is RELAY_CLOSED: relay_clear(&relay), and forget it
@@ -61,6 +61,7 @@ struct relay_env {
     size_t backend_count;
     struct transport_shared *shared;
     struct metrics_page *metrics;
+    const struct filter_ops *filter_ops; /* NULL: built without */
 };
 
 enum { RELAY_NO_DEADLINE = 0 };
@@ -76,9 +77,12 @@ struct relay {
     enum relay_phase ended_in; /* the phase in which `reason` was found */
     enum close_reason reason;  /* why it ends, once it does */
     bool has_reason;
+    bool is_refused;             /* by the filter; its answer is still to be given */
     bool reply_is_whole;         /* the client may be told that the reply has ended in good order */
     char detail[TLS_REASON_MAX]; /* the library's or the system's word for it; may be "" */
 
+    const struct filter_site *filter_site;
+    struct filter *filter;
     struct endpoint peer;
     size_t backend_tried; /* attempts made for this connection */
     size_t backend_index; /* into env->backends */
@@ -89,9 +93,10 @@ struct relay {
     bool resumed;
 };
 
-/* Takes over the client's side, as transport_accept() made it. Times are milliseconds of one monotonic clock, not 0. */
+/* Takes over the client's side, as transport_accept() made it. filter_site is that of the frontend, NULL for none. Times
+ * are milliseconds of one monotonic clock, not 0. */
 void relay_init(struct relay *relay, const struct relay_env *env, const struct transport *client,
-                const struct endpoint *peer, uint64_t now_ms);
+                const struct filter_site *filter_site, const struct endpoint *peer, uint64_t now_ms);
 
 /* Goes as far as it can without waiting. events is a set of enum relay_event; returns the set to wait for. */
 unsigned relay_step(struct relay *relay, unsigned events, uint64_t now_ms);

@@ -30,13 +30,15 @@ struct transport;
 struct transport_shared {
     struct chunk_pool pool;
     struct tls_wire *wire;
-    uint8_t *cipher; /* SCRATCH_CIPHER_SIZE bytes: ciphertext just received */
-    uint8_t *plain;  /* SCRATCH_PLAIN_SIZE bytes: plaintext on its way from one side to the other */
+    uint8_t *cipher;    /* SCRATCH_CIPHER_SIZE bytes: ciphertext just received */
+    uint8_t *plain;     /* SCRATCH_PLAIN_SIZE bytes: plaintext on its way from one side to the other */
+    uint8_t *rewritten; /* SCRATCH_REWRITTEN_SIZE bytes: what a filter makes of it */
 };
 
 enum {
     SCRATCH_CIPHER_SIZE = 256 * 1024,
     SCRATCH_HEAD_ROOM = 128 * 1024, /* for what is announced to the backend before the first plaintext */
+    SCRATCH_REWRITTEN_SIZE = 256 * 1024,
     SCRATCH_PLAIN_SIZE = SCRATCH_HEAD_ROOM + SCRATCH_CIPHER_SIZE + TLS_RECORD_MAX,
 };
 
@@ -85,6 +87,9 @@ struct transport {
     bool eof_unannounced; /* it did so without close_notify */
     bool finishing;       /* the writing direction is to end when unsent is empty */
     bool finished;        /* it has ended */
+    bool looks_for_plain; /* say so when the first bytes are no TLS but may be HTTP, instead of failing as TLS */
+    bool heard_anything;
+    size_t plain_length; /* then they are this many bytes in shared->cipher, and handshake has said IO_FAILED */
     struct chunk *unsent;
     struct tls_conn *tls; /* NULL in a plain one */
 };

@@ -15,6 +15,7 @@
 #include "conf/config.h"
 #include "metrics/metrics.h"
 #include "os/endpoint.h"
+#include "relay/filter.h"
 #include "tls/tls_server.h"
 
 struct worker_listener {
@@ -31,6 +32,8 @@ struct worker_setup {
     size_t listener_count;
     const struct endpoint *backends; /* resolved addresses of the backend, at least one */
     size_t backend_count;
+    const struct filter_ops *filter_ops;           /* NULL: built without HTTP */
+    const struct filter_site *const *filter_sites; /* for each frontend, NULL entries where it needs none */
     int control_fd;
     struct metrics_page *metrics;
 };
@@ -40,5 +43,8 @@ struct worker_setup {
  * drain-timeout has passed; 1 when the loop cannot be set up.
  */
 int worker_run(const struct worker_setup *setup) __attribute__((warn_unused_result));
+
+/* How many connections a worker holds before it pauses accepting, when it may open file_limit files. */
+size_t worker_connections_max(unsigned long file_limit);
 
 #endif

@@ -121,6 +121,13 @@ struct conf_frontend *config_frontend_add(struct config *config, const char *hos
     return frontend;
 }
 
+bool conf_frontend_is_same(const struct conf_frontend *a, const struct conf_frontend *b)
+{
+    if (strcmp(a->port, b->port) != 0 || (a->host == NULL) != (b->host == NULL))
+        return false;
+    return a->host == NULL || strcasecmp(a->host, b->host) == 0;
+}
+
 const struct place *conf_marks_find(const struct conf_marks *marks, const struct keyword *keyword)
 {
     for (size_t i = 0; i < marks->count; i++) {

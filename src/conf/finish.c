@@ -171,18 +171,11 @@ static void check_support(const struct config *config, struct error *error)
     }
 }
 
-static bool is_same_endpoint(const struct conf_frontend *a, const struct conf_frontend *b)
-{
-    if (strcmp(a->port, b->port) != 0 || (a->host == NULL) != (b->host == NULL))
-        return false;
-    return a->host == NULL || strcasecmp(a->host, b->host) == 0;
-}
-
 static void check_duplicates(const struct config *config, struct error *error)
 {
     for (size_t i = 0; i < config->frontend_count; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (!is_same_endpoint(&config->frontends[i], &config->frontends[j]))
+            if (!conf_frontend_is_same(&config->frontends[i], &config->frontends[j]))
                 continue;
             char *name = frontend_name(&config->frontends[i]);
             struct strbuf first = STRBUF_INIT;

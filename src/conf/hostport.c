@@ -34,10 +34,8 @@ const char *port_check(const char *text, bool may_be_zero)
     }
     if (has_letter)
         return strlen(text) <= SERVICE_LENGTH_MAX ? NULL : "the port must be a number or the name of a service";
-    if (strchr(text, '-') != NULL || number > PORT_MAX)
-        return "the port must be from 0 to 65535";
-    if (number == 0 && !may_be_zero)
-        return "the port must be from 1 to 65535";
+    if (strchr(text, '-') != NULL || number > PORT_MAX || (number == 0 && !may_be_zero))
+        return may_be_zero ? "the port must be from 0 to 65535" : "the port must be from 1 to 65535";
     return NULL;
 }
 

@@ -156,7 +156,7 @@ void config_help_print(struct strbuf *out, const char *program)
                 "PEM is a file with a certificate chain and its key; the last one is the default.\n"
                 "'%s demo' needs no files: it makes a certificate, and is its own backend.\n"
                 "\n"
-                "Options override the configuration file. Every keyword of the file is an option, too.\n",
+                "Options override the configuration file. All but those of the first group are keywords of it, too.\n",
                 name, name, name);
     for (size_t i = 0; i < keyword_count(); i++) {
         const struct keyword *keyword = keyword_at(i);

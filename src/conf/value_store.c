@@ -159,6 +159,7 @@ void value_copy(const struct keyword *keyword, enum keyword_scope from_at, const
     case KEYWORD_BOOL:
         *(bool *)field = *(const bool *)source;
         return;
+    case KEYWORD_UINT:
     case KEYWORD_PROTOCOLS:
         *(unsigned *)field = *(const unsigned *)source;
         return;
@@ -170,7 +171,6 @@ void value_copy(const struct keyword *keyword, enum keyword_scope from_at, const
     case KEYWORD_STRING_OR_AUTO:
         mem_replace(field, *(char *const *)source);
         return;
-    case KEYWORD_UINT:
     case KEYWORD_INT:
     case KEYWORD_WORKERS:
     case KEYWORD_PATH_OR_NONE:

@@ -12,6 +12,7 @@
 #include "master/master.h"
 #include "options.h"
 #include "os/faults.h"
+#include "os/process.h"
 #include "os/resolve.h"
 #include "tls/tls_lib.h"
 #include "variant.h"
@@ -79,8 +80,12 @@ static int test_config(struct options *options, const char *program)
 {
     struct error errors = ERROR_INIT;
     struct tls_ticket_keys keys;
-    struct prepare_options prepare = {
-        .load = options_load, .arg = options, .keys = &keys, .purpose = PREPARE_TEST, .pidfile = NULL};
+    struct prepare_options prepare = {.load = options_load,
+                                      .arg = options,
+                                      .keys = &keys,
+                                      .filter_ops = variant_filter_ops(),
+                                      .purpose = PREPARE_TEST,
+                                      .pidfile = NULL};
     struct prepared *prepared = NULL;
     bool log_is_faulty = false;
 
@@ -98,7 +103,8 @@ static int test_config(struct options *options, const char *program)
 
 static int run(struct options *options)
 {
-    struct master_setup setup = {.version = variant_version(), .load_config = options_load, .arg = options};
+    struct master_setup setup = {
+        .version = variant_version(), .filter_ops = variant_filter_ops(), .load_config = options_load, .arg = options};
 
     return master_run(&setup);
 }
@@ -137,6 +143,8 @@ int main(int argc, char **argv)
     struct options options;
     int status = 1;
 
+    if (process_open_standard_fds() < 0)
+        return 1;
     tls_lib_init();
     if (argc > 1 && strcmp(argv[1], "demo") == 0)
         return demo_run(argc - 1, argv + 1);

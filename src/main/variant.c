@@ -15,6 +15,11 @@ const char *variant_http_version(void)
     return http_seam_version();
 }
 
+const struct filter_ops *variant_filter_ops(void)
+{
+    return http_seam_filter_ops();
+}
+
 const char *variant_name(void)
 {
     bool http = variant_http_version() != NULL;

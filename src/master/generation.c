@@ -12,7 +12,10 @@ static const double READY_LIMIT_S = 30; /* for all workers to say that they acce
 static const double DRAIN_GRACE_S =
     5;                                /* workers end by themselves at drain-timeout; this much later they are stopped */
 static const double STOP_LIMIT_S = 5; /* from STOP to SIGKILL */
-enum { MESSAGES_PER_TURN = 64 };      /* so that a worker that babbles does not hold the master up */
+enum {
+    MESSAGES_PER_TURN = 64,   /* so that a worker that babbles does not hold the master up */
+    LAST_MESSAGES_MAX = 1024, /* of a dead one: more than its channel holds, unless somebody else has it, too */
+};
 
 static void on_control(struct ev_loop *loop, ev_io *watcher, int events);
 
@@ -142,17 +145,37 @@ static void on_respawn(struct ev_loop *loop, ev_timer *timer, int events)
     error_clear(&errors);
 }
 
-/* The process has ended with status; pid is what it was. */
-static void note_death(struct generation *generation, struct worker_process *worker, pid_t pid, int status)
+/* Exit status 0 is how a worker ends that somebody has told to, by SIGTERM or SIGQUIT. */
+static void note_end_while_serving(struct generation *generation, struct worker_process *worker, pid_t pid, int status)
 {
-    double lived_s = ev_now(generation->host->loop) - worker->born;
+    double lived_s = ev_now(generation->host->loop) - worker->born, wait_s;
+    char how[64];
+
+    if (status == 0) {
+        wait_s = backoff_after_end(&worker->backoff, lived_s);
+        log_notice("event=worker-ended worker=%u worker_pid=%ld lived_s=%.1f restart_in_s=%.1f", worker->index,
+                   (long)pid, lived_s, wait_s);
+    } else {
+        wait_s = backoff_after_death(&worker->backoff, lived_s);
+        log_error("event=worker-died worker=%u worker_pid=%ld %s lived_s=%.1f restart_in_s=%.1f", worker->index,
+                  (long)pid, worker_process_status_text(status, how, sizeof how), lived_s, wait_s);
+    }
+    schedule_respawn(generation, worker, wait_s);
+}
+
+/* The process has ended with status. */
+static void note_death(struct generation *generation, struct worker_process *worker, int status)
+{
+    pid_t pid = worker->pid;
     bool at_end = false;
     char how[64];
 
     /* What it said last is the most telling: hear all of it. */
-    while (worker->control_fd >= 0 && receive_one(generation, worker, &at_end))
-        ;
+    for (int i = 0; worker->control_fd >= 0 && i < LAST_MESSAGES_MAX; i++)
+        if (!receive_one(generation, worker, &at_end))
+            break;
     worker_process_close_channel(worker, generation->host->loop);
+    worker->pid = 0;
     __atomic_store_n(&worker->metrics->counters[METRIC_connections_now], 0, __ATOMIC_RELAXED);
     if (worker->is_ready)
         generation->ready_count--;
@@ -162,14 +185,9 @@ static void note_death(struct generation *generation, struct worker_process *wor
         log_error("event=worker-died worker=%u worker_pid=%ld %s while=starting", worker->index, (long)pid, how);
         generation->has_failed = true;
         break;
-    case GENERATION_SERVING: {
-        double wait_s = backoff_after_death(&worker->backoff, lived_s);
-
-        log_error("event=worker-died worker=%u worker_pid=%ld %s lived_s=%.1f restart_in_s=%.1f", worker->index,
-                  (long)pid, how, lived_s, wait_s);
-        schedule_respawn(generation, worker, wait_s);
+    case GENERATION_SERVING:
+        note_end_while_serving(generation, worker, pid, status);
         break;
-    }
     case GENERATION_DRAINING:
         if (status != 0)
             log_error("event=worker-died worker=%u worker_pid=%ld %s while=draining", worker->index, (long)pid, how);
@@ -190,10 +208,9 @@ void generation_reap(struct generation *generation)
 
     for (size_t i = 0; i < generation->worker_count; i++) {
         struct worker_process *worker = &generation->workers[i];
-        pid_t pid = worker->pid;
 
         if (worker_process_reap(worker, &status))
-            note_death(generation, worker, pid, status);
+            note_death(generation, worker, status);
     }
     if (generation->has_failed) {
         generation->has_failed = false;

@@ -228,7 +228,7 @@ int listeners_plan_start(struct listeners_plan *plan, const struct listen_option
     for (size_t i = 0; i < plan->count; i++) {
         struct listener *listener = plan->bindings[i].listener;
 
-        for (size_t slot = 0; slot < listener->fd_count; slot++) {
+        for (size_t slot = plan->bindings[i].kept_fds; slot < listener->fd_count; slot++) {
             if (listen_start(listener->fds[slot], options) < 0) {
                 result = listen_fault(&listener->bound, errno, NULL, errors);
                 break;
@@ -252,15 +252,25 @@ static void retire(struct listeners *live, struct listener *listener)
     live->retired[live->retired_count++] = listener;
 }
 
-void listeners_plan_finish(const struct listeners_plan *plan, struct listeners *live)
+/* These listen already: only a worker that has shut them down, against all rules, can make this fail. */
+static void tune_kept(const struct listener_binding *binding, const struct listen_options *options)
+{
+    for (size_t slot = 0; slot < binding->kept_fds; slot++)
+        (void)!listen_start(binding->listener->fds[slot], options);
+}
+
+void listeners_plan_finish(const struct listeners_plan *plan, struct listeners *live,
+                           const struct listen_options *options)
 {
     for (size_t i = 0; i < live->count; i++)
         if (!plan_has(plan, live->items[i]))
             retire(live, live->items[i]);
     live->items = mem_resize(live->items, plan->count, sizeof(struct listener *));
     live->count = plan->count;
-    for (size_t i = 0; i < plan->count; i++)
+    for (size_t i = 0; i < plan->count; i++) {
         live->items[i] = plan->bindings[i].listener;
+        tune_kept(&plan->bindings[i], options);
+    }
 }
 
 void listeners_plan_abandon(struct listeners_plan *plan)

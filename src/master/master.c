@@ -1,5 +1,6 @@
 #include "master/master.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "os/log_output.h"
 #include "os/notify.h"
 #include "os/process.h"
+#include "worker/worker.h"
 
 /* How long draining workers have to take the last connections out of the queues of dropped listeners. */
 static const double RETIRE_S = 0.1;
@@ -31,7 +33,7 @@ int master_apply_log(const struct master *master, const struct config *config, s
 {
     struct log_output_options options = {
         .filename = config->log_filename,
-        .standard_error = !config->daemon || master->phase == MASTER_STARTING,
+        .standard_error = !master->is_daemon || master->phase == MASTER_STARTING,
         .syslog = config->syslog,
         .facility = config->syslog_facility,
     };
@@ -163,6 +165,8 @@ static void on_child(void *arg)
     for (size_t i = 0; i < MASTER_SIGNALS; i++)
         ev_signal_stop(master->loop, &master->signals[i]);
     ev_loop_destroy(master->loop);
+    if (master->is_daemon)
+        daemonize_detach();
 }
 
 /* The first generation accepts: say so to everyone who waits for it. */
@@ -170,18 +174,11 @@ static void serve(struct master *master)
 {
     const struct generation *generation = master->next;
     const struct config *config = &generation->prepared->config;
-    struct error errors = ERROR_INIT;
 
-    if (pidfile_write(&master->pidfile, &errors) < 0) {
-        faults_print(&errors);
-        error_clear(&errors);
-        stop(master, 1);
-        return;
-    }
     master->phase = MASTER_SERVING;
     log_notice("event=serving pid=%ld workers=%zu frontends=%zu", (long)getpid(), generation->worker_count,
                config->frontend_count);
-    if (config->daemon)
+    if (master->is_daemon)
         log_output_leave_stderr();
     master_commit(master);
     daemonize_ready();
@@ -246,6 +243,17 @@ static void on_child_died(struct master *master)
         generation_reap(master->next);
 }
 
+static void reopen_log(void)
+{
+    char reason[128];
+
+    if (log_output_reopen())
+        log_notice("event=log-reopened");
+    else
+        log_error("event=log-not-reopened reason=%s effect=\"the old file stays in use\"",
+                  log_quote(reason, sizeof reason, strerror(errno)));
+}
+
 static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
     struct master *master = watcher->data;
@@ -260,8 +268,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
         master_reload(master);
         break;
     case SIGUSR1:
-        log_output_reopen();
-        log_notice("event=log-reopened");
+        reopen_log();
         break;
     case SIGQUIT:
         drain(master);
@@ -283,6 +290,7 @@ static void watch_signals(struct master *master)
         ev_signal_start(master->loop, &master->signals[i]);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log file at the limit of file sizes loses lines, and no more */
     signal(SIGUSR2, SIG_IGN);
 }
 
@@ -320,16 +328,17 @@ static void raise_file_limit(void)
     unsigned long limit = process_raise_file_limit();
 
     if (limit > 0 && limit < FEW_FILES)
-        log_notice("event=few-files limit=%lu effect=\"each worker holds about %lu connections at most\" "
+        log_notice("event=few-files limit=%lu effect=\"each worker holds %zu connections at most\" "
                    "cure=\"raise it: ulimit -Hn, or LimitNOFILE= of systemd\"",
-                   limit, limit / 2);
+                   limit, worker_connections_max(limit));
 }
 
-/* What is prepared goes on: daemon, log, loop, sockets, workers. Takes over prepared. */
+/* What is prepared goes on: daemon, log, loop, pidfile, sockets, workers. Takes over prepared. */
 static int start_prepared(struct master *master, struct prepared *prepared, struct error *errors)
 {
-    if ((prepared->config.daemon && daemonize_begin(errors) < 0) ||
-        master_apply_log(master, &prepared->config, errors) < 0 || start_loop(master, errors) < 0) {
+    master->is_daemon = prepared->config.daemon;
+    if ((master->is_daemon && daemonize_begin(errors) < 0) || master_apply_log(master, &prepared->config, errors) < 0 ||
+        start_loop(master, errors) < 0 || pidfile_write(&master->pidfile, errors) < 0) {
         prepared_free(prepared);
         return -1;
     }
@@ -346,6 +355,7 @@ static int start(struct master *master)
     struct prepare_options options = {.load = master->setup->load_config,
                                       .arg = master->setup->arg,
                                       .keys = &master->keys,
+                                      .filter_ops = master->setup->filter_ops,
                                       .purpose = PREPARE_RUN,
                                       .pidfile = &master->pidfile};
     struct prepared *prepared = NULL;

@@ -27,7 +27,8 @@ enum { MASTER_SIGNALS = 6 };
 struct master {
     const struct master_setup *setup;
     enum master_phase phase;
-    int status; /* of the process */
+    int status;     /* of the process */
+    bool is_daemon; /* as it was started: a reload does not change it */
     struct ev_loop *loop;
     ev_signal signals[MASTER_SIGNALS];
     ev_timer retire_timer;       /* closes dropped listeners */

@@ -45,16 +45,24 @@ static int resolve_frontend(struct prepared *prepared, size_t index, struct erro
 /* With SO_REUSEPORT two frontends on one address would share its connections by chance. */
 static int check_doubles(const struct prepared *prepared, struct error *errors)
 {
+    const struct conf_frontend *frontends = prepared->config.frontends;
     int result = 0;
     char text[ENDPOINT_TEXT_MAX];
 
     for (size_t i = 0; i < prepared->address_count; i++) {
         const struct listen_wanted *later = &prepared->addresses[i];
 
-        for (size_t j = 0; j < i && endpoint_port(&later->endpoint) != 0; j++)
-            if (endpoint_equal(&prepared->addresses[j].endpoint, &later->endpoint))
+        for (size_t j = 0; j < i && endpoint_port(&later->endpoint) != 0; j++) {
+            const struct listen_wanted *earlier = &prepared->addresses[j];
+
+            if (!endpoint_equal(&earlier->endpoint, &later->endpoint))
+                continue;
+            /* config_finish() has told of those that are written alike. */
+            if (!conf_frontend_is_same(&frontends[earlier->frontend], &frontends[later->frontend]))
                 result = error_add(errors, later->place, "frontend: %s is the address of another frontend already",
                                    endpoint_text(&later->endpoint, text));
+            break;
+        }
     }
     return result;
 }
@@ -102,6 +110,23 @@ static bool lacks_certificates(const struct config *config)
     return count == 0 && config->pem_dir == NULL;
 }
 
+static int build_filters(struct prepared *prepared, struct error *errors)
+{
+    const struct config *config = &prepared->config;
+    size_t faults_before = errors->error_count;
+
+    prepared->filter_sites = mem_new(config->frontend_count, sizeof *prepared->filter_sites);
+    for (size_t i = 0; i < config->frontend_count; i++) {
+        if (!config->frontends[i].http.on)
+            continue;
+        if (prepared->filter_ops == NULL)
+            return error_add(errors, &config->frontends[i].place,
+                             "http = on: this program is built without HTTP; start halter-http instead");
+        prepared->filter_sites[i] = prepared->filter_ops->site_new(config, i, errors);
+    }
+    return errors->error_count > faults_before ? -1 : 0;
+}
+
 /* All checks and loads, in any case: the operator sees all faults in one run. */
 static int build(struct prepared *prepared, const struct prepare_options *options, struct error *errors)
 {
@@ -115,6 +140,7 @@ static int build(struct prepared *prepared, const struct prepare_options *option
         result |= resolve_frontend(prepared, i, errors);
     result |= check_doubles(prepared, errors);
     result |= resolve_backend(prepared, errors);
+    result |= build_filters(prepared, errors);
     if (config->is_faulty && lacks_certificates(config))
         return -1;
     prepared->server = tls_server_new(config, options->keys, errors);
@@ -127,6 +153,7 @@ struct prepared *prepared_new(const struct prepare_options *options, bool *log_i
     struct config *config = &prepared->config;
     struct error ignored = ERROR_INIT;
 
+    prepared->filter_ops = options->filter_ops;
     config_init(config);
     int result = options->load(options->arg, config, errors);
     *log_is_faulty = config->log_filename != NULL && !log_output_can_open(config->log_filename, NULL, &ignored);
@@ -148,6 +175,10 @@ void prepared_free(struct prepared *prepared)
         return;
     if (prepared->server != NULL)
         tls_server_free(prepared->server);
+    for (size_t i = 0; prepared->filter_sites != NULL && i < prepared->config.frontend_count; i++)
+        if (prepared->filter_sites[i] != NULL)
+            prepared->filter_ops->site_free(prepared->filter_sites[i]);
+    free(prepared->filter_sites);
     resolved_clear(&prepared->backends);
     free(prepared->addresses);
     config_clear(&prepared->config);

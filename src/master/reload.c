@@ -75,13 +75,17 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* What is decided once, at the start. */
+/* What is decided once, at the start; and the kernel takes no size of a buffer back. */
 static void warn_of_restart(const struct config *running, const struct config *wanted)
 {
     if (running->daemon != wanted->daemon)
         log_notice("event=needs-restart keyword=daemon");
     if (!same_text(running->pidfile, wanted->pidfile))
         log_notice("event=needs-restart keyword=pidfile");
+    if (running->recv_bufsize > 0 && wanted->recv_bufsize <= 0)
+        log_notice("event=needs-restart keyword=recv-bufsize");
+    if (running->send_bufsize > 0 && wanted->send_bufsize <= 0)
+        log_notice("event=needs-restart keyword=send-bufsize");
 }
 
 static void end_reload(struct master *master, const char *status)
@@ -103,8 +107,11 @@ void master_reload(struct master *master)
     }
     log_notice("event=reload-started");
     notify_reloading();
-    struct prepare_options options = {
-        .load = master->setup->load_config, .arg = master->setup->arg, .keys = &master->keys, .purpose = PREPARE_RUN};
+    struct prepare_options options = {.load = master->setup->load_config,
+                                      .arg = master->setup->arg,
+                                      .keys = &master->keys,
+                                      .filter_ops = master->setup->filter_ops,
+                                      .purpose = PREPARE_RUN};
     struct prepared *prepared = prepared_new(&options, &log_is_faulty, &errors);
     if (prepared != NULL)
         warn_of_restart(&master->current->prepared->config, &prepared->config);
@@ -130,7 +137,8 @@ void master_commit(struct master *master)
     struct generation *generation = master->next, *before = master->current;
 
     CHECK(generation != NULL && generation->state == GENERATION_SERVING);
-    listeners_plan_finish(&generation->plan, &master->listeners);
+    struct listen_options options = listen_options_of(&generation->prepared->config);
+    listeners_plan_finish(&generation->plan, &master->listeners, &options);
     master->next = NULL;
     master->current = generation;
     if (before != NULL) {

@@ -13,7 +13,6 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "os/cpu.h"
-#include "os/daemonize.h"
 #include "os/log.h"
 #include "os/log_output.h"
 #include "os/process.h"
@@ -108,6 +107,8 @@ static void run_child(const struct worker_process *worker, const struct worker_l
         .server = prepared->server,
         .backends = prepared->backends.endpoints,
         .backend_count = prepared->backends.count,
+        .filter_ops = prepared->filter_ops,
+        .filter_sites = (const struct filter_site *const *)prepared->filter_sites,
         .control_fd = control_fd,
         .metrics = worker->metrics,
     };
@@ -115,8 +116,6 @@ static void run_child(const struct worker_process *worker, const struct worker_l
                                                             &setup.listener_count);
     setup.listeners = listeners;
     close_what_is_not_ours(control_fd, listeners, setup.listener_count);
-    if (prepared->config.daemon)
-        daemonize_detach();
     if (!cpu_pin(worker->index))
         log_info("event=not-pinned worker=%u", worker->index);
     if (drop_privileges(prepared) == 0)
@@ -222,7 +221,7 @@ void worker_process_kill(struct worker_process *worker)
         kill(worker->pid, SIGKILL);
 }
 
-bool worker_process_reap(struct worker_process *worker, int *status)
+bool worker_process_reap(const struct worker_process *worker, int *status)
 {
     if (worker->pid == 0)
         return false;
@@ -231,7 +230,6 @@ bool worker_process_reap(struct worker_process *worker, int *status)
         return false;
     if (pid < 0)
         *status = 0; /* somebody else has waited for it */
-    worker->pid = 0;
     return true;
 }
 

@@ -62,8 +62,11 @@ void worker_process_tell(struct worker_process *worker, enum control_type type);
 
 void worker_process_kill(struct worker_process *worker);
 
-/* Has it ended? Then *status is that of waitpid() and pid is 0. */
-bool worker_process_reap(struct worker_process *worker, int *status);
+/*
+ * Has it ended? Then *status is that of waitpid(). pid stays, for what the channel still holds of it; the caller sets it to
+ * 0 when that is read.
+ */
+bool worker_process_reap(const struct worker_process *worker, int *status);
 
 void worker_process_close_channel(struct worker_process *worker, struct ev_loop *loop);
 

@@ -185,13 +185,15 @@ bool log_output_is_stderr_only(void)
     return state.standard_error.fd >= 0 && !state.use_syslog;
 }
 
-void log_output_reopen(void)
+bool log_output_reopen(void)
 {
     if (state.filename == NULL)
-        return;
+        return true;
     int fd = open_file(state.filename, O_CREAT);
-    if (fd >= 0)
-        take_file(fd);
+    if (fd < 0)
+        return false;
+    take_file(fd);
+    return true;
 }
 
 void log_output_close(void)
@@ -224,7 +226,7 @@ static void follow_file(time_t now)
         return;
     state.file_checked = now;
     if (stat(state.filename, &st) < 0 || st.st_dev != state.file_dev || st.st_ino != state.file_ino)
-        log_output_reopen();
+        (void)log_output_reopen();
 }
 
 /* Would a write of one line wait? Regular files never do; a pipe says POLLOUT when PIPE_BUF bytes have room. */

@@ -21,6 +21,14 @@ static bool is_same_file(int fd, const char *path)
            by_fd.st_ino == by_path.st_ino;
 }
 
+/* The pidfile is removed at the end: that must not happen to /dev/null. */
+static bool is_regular(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static int already_running(int fd, const char *path, struct error *errors)
 {
     char text[32] = "";
@@ -45,6 +53,10 @@ int pidfile_lock(struct pidfile *pidfile, const char *path, struct error *errors
 
         if (fd < 0)
             return error_add(errors, NULL, "cannot open pidfile \"%s\": %s%s", path, strerror(errno), file_cure(errno));
+        if (!is_regular(fd)) {
+            close(fd);
+            return error_add(errors, NULL, "cannot use \"%s\" as pidfile: it is not a regular file", path);
+        }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
             int result = errno == EWOULDBLOCK
                              ? already_running(fd, path, errors)

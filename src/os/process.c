@@ -1,5 +1,6 @@
 #include "os/process.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,14 @@ static void close_span(unsigned first, unsigned last)
         return;
 #endif
     close_one_by_one(first, last);
+}
+
+int process_open_standard_fds(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_NOCTTY) < 0)
+            return -1;
+    return 0;
 }
 
 void process_close_all_but(int *keep, size_t count)

@@ -14,17 +14,17 @@ static void set_int(int fd, int level, int option, int value)
 
 static void set_keepalive(int fd, unsigned keepalive_s)
 {
-    set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_int(fd, SOL_SOCKET, SO_KEEPALIVE, keepalive_s > 0);
 #ifdef TCP_KEEPIDLE
-    set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)keepalive_s);
+    if (keepalive_s > 0)
+        set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)keepalive_s);
 #endif
 }
 
 void sock_tune_listener(int listener, unsigned keepalive_s, int recv_bufsize, int send_bufsize)
 {
     set_int(listener, IPPROTO_TCP, TCP_NODELAY, 1);
-    if (keepalive_s > 0)
-        set_keepalive(listener, keepalive_s);
+    set_keepalive(listener, keepalive_s);
     if (recv_bufsize > 0)
         set_int(listener, SOL_SOCKET, SO_RCVBUF, recv_bufsize);
     if (send_bufsize > 0)

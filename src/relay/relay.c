@@ -6,6 +6,7 @@
 
 #include "announce.h"
 #include "base/check.h"
+#include "os/sock.h"
 
 /* How soon a backend whose backlog is full is asked again. */
 enum { CONNECT_RETRY_MS = 20 };
@@ -93,7 +94,7 @@ static void blame(struct relay *relay, enum close_reason reason, const char *det
 /* The backend sees a reset unless it has been told the end of the request: what it got may be cut off. */
 static void close_backend(struct relay *relay)
 {
-    bool abort = relay->request.state != PIPE_DONE && relay->request.moved_bytes > 0;
+    bool abort = relay->request.state != PIPE_DONE && relay->request.has_passed;
 
     transport_close(&relay->backend, abort);
 }
@@ -130,7 +131,62 @@ static void fail_client(struct relay *relay, enum close_reason tls_reason, uint6
 
 static void begin_connect(struct relay *relay, uint64_t now_ms);
 
-/* What the backend gets first: who the client is, and what the client has already sent. */
+/* The client has been refused; it is told why once the replies to its earlier requests are through. */
+static void answer_refused(struct relay *relay, uint64_t now_ms)
+{
+    const struct filter_ops *ops = relay->env->filter_ops;
+    size_t length;
+    const uint8_t *answer = ops->answer(relay->filter, &length);
+
+    if (relay->client.ops->write(&relay->client, answer, length) == IO_FAILED) {
+        fail_client(relay, CLOSE_tls_error, now_ms);
+        return;
+    }
+    relay->reply_is_whole = true;
+    relay_end(relay, CLOSE_request_refused, ops->reason(relay->filter), now_ms);
+}
+
+static bool open_filter(struct relay *relay)
+{
+    struct filter_client client;
+    struct endpoint local;
+
+    if (relay->filter_site == NULL)
+        return true;
+    memset(&client, 0, sizeof client);
+    endpoint_to_addr(&relay->peer, &client.source);
+    sock_local(relay->client.fd, &local);
+    if (local.length > 0)
+        endpoint_to_addr(&local, &client.destination);
+    if (relay->client.tls != NULL)
+        tls_conn_facts(relay->client.tls, &client.facts);
+    relay->filter = relay->env->filter_ops->open(relay->filter_site, &client);
+    relay->request.filter_ops = relay->reply.filter_ops = relay->env->filter_ops;
+    relay->request.filter = relay->reply.filter = relay->filter;
+    relay->request.is_filtered = true;
+    return relay->filter != NULL;
+}
+
+static void pass_first_bytes(struct relay *relay, const uint8_t *bytes, size_t length, uint64_t now_ms)
+{
+    relay->request.moved_bytes += length;
+    metric_add(relay->env->metrics, METRIC_request_bytes, length);
+    switch (pipe_pass(&relay->request, &relay->backend, bytes, length)) {
+    case PIPE_GOOD:
+        return;
+    case PIPE_SOURCE_FAILED:
+    case PIPE_SINK_FAILED: /* the backend is not there yet: bytes can only not be kept */
+        relay_close(relay, CLOSE_out_of_memory, NULL, now_ms);
+        return;
+    case PIPE_REFUSED:
+        relay->is_refused = true;
+        if (relay->env->filter_ops->may_answer(relay->filter))
+            answer_refused(relay, now_ms);
+        return;
+    }
+}
+
+/* What the backend gets first: who the client is, and what the client has already sent. All of it waits in `unsent`. */
 static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
 {
     uint8_t *buffer = relay->env->shared->plain;
@@ -138,24 +194,17 @@ static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
     size_t length = 0;
     bool is_told = head > 0 || relay->env->config->announce == ANNOUNCE_NOTHING;
 
-    switch (relay->client.ops->read(&relay->client, buffer + head, PIPE_LIMIT_MIN * 2, &length)) {
-    case IO_OK:
-    case IO_WANT_READ:
-    case IO_WANT_WRITE:
-        break;
-    case IO_EOF:
-        relay->request.state = PIPE_EOF;
-        break;
-    case IO_FAILED:
+    enum io io = relay->client.ops->read(&relay->client, buffer + head, PIPE_LIMIT_MIN * 2, &length);
+    if (io == IO_FAILED)
         fail_client(relay, CLOSE_tls_error, now_ms);
-        return;
-    }
-    relay->request.moved_bytes += length;
-    metric_add(relay->env->metrics, METRIC_request_bytes, length);
-    if (!is_told)
+    else if (!is_told)
         relay_end(relay, CLOSE_announce_failed, NULL, now_ms);
-    else if (head + length > 0 && relay->backend.ops->write(&relay->backend, buffer, head + length) == IO_FAILED)
+    else if (!open_filter(relay) || (head > 0 && relay->backend.ops->write(&relay->backend, buffer, head) == IO_FAILED))
         relay_close(relay, CLOSE_out_of_memory, NULL, now_ms);
+    else if (length > 0)
+        pass_first_bytes(relay, buffer + head, length, now_ms);
+    if (io == IO_EOF && relay->request.state == PIPE_OPEN)
+        relay->request.state = PIPE_EOF;
 }
 
 static void on_handshake_done(struct relay *relay, uint64_t now_ms)
@@ -166,6 +215,21 @@ static void on_handshake_done(struct relay *relay, uint64_t now_ms)
     queue_first_bytes(relay, now_ms);
     if (relay->phase == RELAY_CONNECT)
         begin_connect(relay, now_ms);
+}
+
+/* The first bytes were no TLS. A client that speaks HTTP is told so in its own language. */
+static void answer_plain(struct relay *relay, uint64_t now_ms)
+{
+    struct transport_shared *shared = relay->env->shared;
+    size_t length = 0;
+    const uint8_t *answer = relay->env->filter_ops->plain_answer(relay->filter_site, shared->cipher,
+                                                                 relay->client.plain_length, shared->rewritten,
+                                                                 SCRATCH_REWRITTEN_SIZE, &length);
+
+    if (answer == NULL || transport_send(&relay->client, answer, length) == IO_FAILED)
+        relay_close(relay, CLOSE_plain_http, NULL, now_ms);
+    else
+        relay_end(relay, CLOSE_plain_http, NULL, now_ms);
 }
 
 static void step_handshake(struct relay *relay, uint64_t now_ms)
@@ -183,7 +247,10 @@ static void step_handshake(struct relay *relay, uint64_t now_ms)
         return;
     case IO_FAILED:
         metric_add(relay->env->metrics, METRIC_handshakes_failed, 1);
-        fail_client(relay, CLOSE_handshake_failed, now_ms);
+        if (relay->client.plain_length > 0)
+            answer_plain(relay, now_ms);
+        else
+            fail_client(relay, CLOSE_handshake_failed, now_ms);
         return;
     }
 }
@@ -301,6 +368,10 @@ static bool step_request(struct relay *relay, uint64_t now_ms, bool *progress)
         on_backend_takes_no_more(relay);
         *progress = true;
         return true;
+    case PIPE_REFUSED:
+        relay->is_refused = true;
+        *progress = true;
+        return true;
     }
     return false;
 }
@@ -321,6 +392,8 @@ static bool step_reply(struct relay *relay, uint64_t now_ms, bool *progress)
         on_client_takes_no_more(relay);
         *progress = true;
         return true;
+    case PIPE_REFUSED: /* replies are not filtered */
+        break;
     }
     return false;
 }
@@ -344,6 +417,10 @@ static void step_stream(struct relay *relay, uint64_t now_ms)
     /* The reply first: a backend that has answered and gone is heard before a write to it fails. */
     if (!step_reply(relay, now_ms, &progress) || !step_request(relay, now_ms, &progress))
         return;
+    if (relay->is_refused && relay->reply.state == PIPE_OPEN && relay->env->filter_ops->may_answer(relay->filter)) {
+        answer_refused(relay, now_ms);
+        return;
+    }
     if (relay->request.broken && relay->client.eof) {
         relay_close(relay, CLOSE_client_reset, NULL, now_ms);
         return;
@@ -391,12 +468,14 @@ static void step_closing(struct relay *relay, uint64_t now_ms)
 /* --- the machine --- */
 
 void relay_init(struct relay *relay, const struct relay_env *env, const struct transport *client,
-                const struct endpoint *peer, uint64_t now_ms)
+                const struct filter_site *filter_site, const struct endpoint *peer, uint64_t now_ms)
 {
     memset(relay, 0, sizeof *relay);
     relay->env = env;
+    relay->filter_site = filter_site;
     relay->phase = RELAY_HANDSHAKE;
     relay->client = *client;
+    relay->client.looks_for_plain = filter_site != NULL;
     relay->peer = *peer;
     relay->accepted_ms = now_ms;
     relay->deadline_ms = after(now_ms, env->config->ssl_handshake_timeout_s);
@@ -519,6 +598,10 @@ void relay_shut(struct relay *relay)
 
 void relay_clear(struct relay *relay)
 {
+    pipe_clear(&relay->request, &relay->env->shared->pool);
+    if (relay->filter != NULL)
+        relay->env->filter_ops->close(relay->filter);
+    relay->filter = NULL;
     transport_close(&relay->client, false);
     transport_close(&relay->backend, false);
 }

@@ -33,6 +33,21 @@ static enum io receive(struct transport *transport, size_t limit)
     return io;
 }
 
+/* A ClientHello begins with 0x16 (RFC 8446, section 5.1), an HTTP request with the first letter of its method. */
+static bool is_plain(struct transport *transport)
+{
+    struct tls_wire *wire = transport->shared->wire;
+    bool is_first = !transport->heard_anything;
+    uint8_t byte = transport->shared->cipher[0];
+
+    transport->heard_anything = true;
+    if (!transport->looks_for_plain || !is_first || byte < 'A' || byte > 'Z')
+        return false;
+    transport->plain_length = tls_wire_left(wire);
+    tls_wire_drop(wire);
+    return true;
+}
+
 static enum io tls_handshake(struct transport *transport)
 {
     enum io io = transport_flush(transport);
@@ -45,6 +60,8 @@ static enum io tls_handshake(struct transport *transport)
         transport->eof = true;
     if (io != IO_OK)
         return io;
+    if (is_plain(transport))
+        return IO_FAILED;
     io = tls_conn_handshake(transport->tls);
     enum io sent = send_wire(transport);
     if (sent == IO_FAILED)

@@ -21,7 +21,8 @@ int transport_shared_init(struct transport_shared *shared)
     shared->wire = tls_wire_new();
     shared->cipher = malloc(SCRATCH_CIPHER_SIZE);
     shared->plain = malloc(SCRATCH_PLAIN_SIZE);
-    if (shared->wire != NULL && shared->cipher != NULL && shared->plain != NULL)
+    shared->rewritten = malloc(SCRATCH_REWRITTEN_SIZE);
+    if (shared->wire != NULL && shared->cipher != NULL && shared->plain != NULL && shared->rewritten != NULL)
         return 0;
     transport_shared_clear(shared);
     return -1;
@@ -33,6 +34,7 @@ void transport_shared_clear(struct transport_shared *shared)
     tls_wire_free(shared->wire);
     free(shared->cipher);
     free(shared->plain);
+    free(shared->rewritten);
     memset(shared, 0, sizeof *shared);
 }
 

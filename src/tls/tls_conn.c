@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ void tls_conn_refuse_name(SSL *ssl, const char *name, size_t length)
 static enum io fail_because(struct tls_conn *conn, const char *reason)
 {
     ERR_clear_error();
-    strncpy(conn->reason, reason, sizeof conn->reason - 1);
+    snprintf(conn->reason, sizeof conn->reason, "%s", reason);
     conn->verdict = IO_FAILED;
     tls_wire_drop(conn->wire);
     return IO_FAILED;
@@ -208,8 +209,7 @@ const char *tls_conn_reason(const struct tls_conn *conn)
 
 const char *tls_conn_sni(const struct tls_conn *conn)
 {
-    return conn->refused_name != NULL ? conn->refused_name
-                                      : SSL_get_servername(conn->ssl, TLSEXT_NAMETYPE_host_name);
+    return conn->refused_name != NULL ? conn->refused_name : SSL_get_servername(conn->ssl, TLSEXT_NAMETYPE_host_name);
 }
 
 bool tls_conn_is_resumed(const struct tls_conn *conn)

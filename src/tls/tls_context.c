@@ -27,12 +27,25 @@ static const struct {
 
 enum { VERSION_COUNT = sizeof version_table / sizeof version_table[0] };
 
-static int refuse(struct error *errors, const struct place *place, const char *keyword, const char *value)
+static const struct place *place_of(const struct tls_context_options *options, const char *keyword)
 {
+    const struct keyword *row = keyword_find(keyword, strlen(keyword));
+    const struct place *place = conf_marks_find(options->own_marks, row);
+
+    if (place == NULL)
+        place = conf_marks_find(options->global_marks, row);
+    return place != NULL ? place : options->place;
+}
+
+static int refuse(struct error *errors, const struct tls_context_options *options, const char *keyword,
+                  const char *value)
+{
+    bool has_reason = ERR_peek_error() != 0;
     char reason[TLS_REASON_MAX];
 
     tls_lib_reason(reason, sizeof reason);
-    return error_add(errors, place, "%s = \"%s\" is refused by the TLS library (%s)", keyword, value, reason);
+    return error_add(errors, place_of(options, keyword), "%s = \"%s\" is refused by the TLS library%s%s%s", keyword,
+                     value, has_reason ? " (" : "", has_reason ? reason : "", has_reason ? ")" : "");
 }
 
 static int set_versions(SSL_CTX *ctx, unsigned versions)
@@ -66,10 +79,10 @@ static int set_ciphers(SSL_CTX *ctx, const struct tls_context_options *options, 
     if (legacy && strcmp(tls->ciphers, keyword_find("ciphers", 7)->default_text) == 0)
         strbuf_adds(&list, ":" LEGACY_CIPHERS);
     if (SSL_CTX_set_cipher_list(ctx, list.data) != 1)
-        result = refuse(errors, options->place, "ciphers", tls->ciphers);
+        result = refuse(errors, options, "ciphers", tls->ciphers);
     strbuf_clear(&list);
     if (SSL_CTX_set_ciphersuites(ctx, suites) != 1)
-        result = refuse(errors, options->place, "ciphersuites", suites);
+        result = refuse(errors, options, "ciphersuites", suites);
     return result;
 }
 
@@ -96,8 +109,8 @@ static int set_groups(SSL_CTX *ctx, const struct tls_cert *cert, const struct tl
     if (list == NULL)
         return set_default_groups(ctx, cert->dh_params != NULL) == 0
                    ? 0
-                   : refuse(errors, options->place, "ecdh-curve", TLS_GROUPS_DEFAULT_CLASSIC);
-    return SSL_CTX_set1_groups_list(ctx, list) == 1 ? 0 : refuse(errors, options->place, "ecdh-curve", list);
+                   : refuse(errors, options, "ecdh-curve", TLS_GROUPS_DEFAULT_CLASSIC);
+    return SSL_CTX_set1_groups_list(ctx, list) == 1 ? 0 : refuse(errors, options, "ecdh-curve", list);
 }
 
 static int set_certificate(SSL_CTX *ctx, const struct tls_cert *cert, struct error *errors)

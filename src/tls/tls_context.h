@@ -22,7 +22,10 @@ struct tls_context_options {
     const struct conf_tls *tls;
     const char *alpn_protos; /* "h2,http/1.1"; NULL */
     const struct tls_ticket_keys *keys;
-    const struct place *place; /* whose settings these are, for faults */
+    /* for faults: where a setting was given, else whose settings these are */
+    const struct conf_marks *own_marks;    /* of the frontend */
+    const struct conf_marks *global_marks; /* from which it inherits */
+    const struct place *place;             /* the frontend itself */
 };
 
 /* All faults are added; NULL when there was one. The caller frees it with SSL_CTX_free(). */

@@ -22,7 +22,7 @@ struct host {
 
 /* A list of certificates under one set of TLS settings. */
 struct host_set {
-    const struct conf_tls *tls;
+    const struct conf_frontend *frontend; /* whose settings they are */
     struct host *hosts;
     size_t count;
     struct name_table names; /* -> struct host */
@@ -151,19 +151,32 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool same_settings(const struct conf_tls *a, const struct conf_tls *b)
+static bool same_settings(const struct conf_frontend *one, const struct conf_frontend *other)
 {
-    return a->versions == b->versions && same_text(a->ciphers, b->ciphers) &&
+    const struct conf_tls *a = &one->tls;
+    const struct conf_tls *b = &other->tls;
+
+    return one->http.on == other->http.on && a->versions == b->versions && same_text(a->ciphers, b->ciphers) &&
            same_text(a->ciphersuites, b->ciphersuites) && same_text(a->ecdh_curve, b->ecdh_curve) &&
            a->prefer_server_ciphers == b->prefer_server_ciphers && a->client_verify == b->client_verify &&
            same_text(a->client_verify_ca, b->client_verify_ca);
 }
 
-static SSL_CTX *new_context(const struct tls_server *server, const struct tls_cert *cert, const struct conf_tls *tls,
-                            const struct place *place, struct error *errors)
+/* Requests can only be rewritten in HTTP/1: nothing else is offered then. */
+static const char *alpn_of(const struct tls_server *server, const struct conf_frontend *frontend)
 {
-    struct tls_context_options options = {
-        .tls = tls, .alpn_protos = server->config->alpn_protos, .keys = &server->keys, .place = place};
+    return frontend->http.on ? "http/1.1" : server->config->alpn_protos;
+}
+
+static SSL_CTX *new_context(const struct tls_server *server, const struct tls_cert *cert,
+                            const struct conf_frontend *frontend, struct error *errors)
+{
+    struct tls_context_options options = {.tls = &frontend->tls,
+                                          .alpn_protos = alpn_of(server, frontend),
+                                          .keys = &server->keys,
+                                          .own_marks = &frontend->marks,
+                                          .global_marks = &server->config->marks,
+                                          .place = &frontend->place};
 
     return tls_context_new(cert, &options, errors);
 }
@@ -183,20 +196,20 @@ static void index_names(struct host_set *set, struct host *host, struct error *e
 }
 
 static struct host_set *host_set_new(struct tls_server *server, const struct cert_list *list,
-                                     const struct conf_tls *tls, const struct place *place, struct error *errors)
+                                     const struct conf_frontend *frontend, struct error *errors)
 {
     struct host_set *set = mem_new(1, sizeof *set);
 
     server->sets = mem_resize(server->sets, server->set_count + 1, sizeof(struct host_set *));
     server->sets[server->set_count++] = set;
-    set->tls = tls;
+    set->frontend = frontend;
     set->hosts = mem_new(list->count, sizeof *set->hosts);
     name_table_init(&set->names, &server->seed);
     for (size_t i = 0; i < list->count; i++) {
         struct host *host = &set->hosts[set->count];
 
         host->cert = list->certs[i];
-        host->ctx = new_context(server, host->cert, tls, place, errors);
+        host->ctx = new_context(server, host->cert, frontend, errors);
         if (host->ctx == NULL)
             continue;
         set->count++;
@@ -210,9 +223,9 @@ static const struct host_set *shared_set(struct tls_server *server, const struct
                                          struct host_set **shared, size_t *shared_count, struct error *errors)
 {
     for (size_t i = 0; i < *shared_count; i++)
-        if (same_settings(shared[i]->tls, &frontend->tls))
+        if (same_settings(shared[i]->frontend, frontend))
             return shared[i];
-    shared[*shared_count] = host_set_new(server, &server->global, &frontend->tls, &frontend->place, errors);
+    shared[*shared_count] = host_set_new(server, &server->global, frontend, errors);
     return shared[(*shared_count)++];
 }
 
@@ -276,12 +289,12 @@ static void build_site(struct tls_server *server, size_t index, struct host_set 
                             frontend->host != NULL ? frontend->host : "*", frontend->port);
         return;
     }
-    site->base = new_context(server, own->fallback, &frontend->tls, &frontend->place, errors);
+    site->base = new_context(server, own->fallback, frontend, errors);
     if (site->base == NULL)
         return;
     SSL_CTX_set_client_hello_cb(site->base, on_client_hello, site);
     if (own->count > 0)
-        site->own = &host_set_new(server, own, &frontend->tls, &frontend->place, errors)->names;
+        site->own = &host_set_new(server, own, frontend, errors)->names;
     if (frontend->match_global_certs && server->global.count > 0)
         site->shared = &shared_set(server, frontend, shared, shared_count, errors)->names;
 }

@@ -105,15 +105,20 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     (void)accept_some(io->data, ACCEPTS_PER_WAKE);
 }
 
+size_t worker_connections_max(unsigned long file_limit)
+{
+    if (file_limit <= DESCRIPTORS_KEPT_BACK + DESCRIPTORS_PER_CONNECTION)
+        return 1;
+    return (size_t)(file_limit - DESCRIPTORS_KEPT_BACK) / DESCRIPTORS_PER_CONNECTION;
+}
+
 static size_t most_connections(void)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    if (limit.rlim_cur <= DESCRIPTORS_KEPT_BACK + DESCRIPTORS_PER_CONNECTION)
-        return 1;
-    return (size_t)(limit.rlim_cur - DESCRIPTORS_KEPT_BACK) / DESCRIPTORS_PER_CONNECTION;
+    return worker_connections_max((unsigned long)limit.rlim_cur);
 }
 
 void accept_start(struct worker *worker)

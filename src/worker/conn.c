@@ -66,7 +66,8 @@ bool conn_open(struct worker *worker, int fd, size_t frontend, const struct endp
         free(conn);
         return false;
     }
-    relay_init(&conn->relay, &worker->env, &client, peer, clock_now_ms());
+    relay_init(&conn->relay, &worker->env, &client,
+               worker->setup->filter_ops != NULL ? worker->setup->filter_sites[frontend] : NULL, peer, clock_now_ms());
     conn->worker = worker;
     conn->wheel_ms = 0;
     conn->waiting_events = 0;

@@ -174,6 +174,7 @@ static int prepare(struct worker *worker, const struct worker_setup *setup)
         .backend_count = setup->backend_count,
         .shared = &worker->shared,
         .metrics = setup->metrics,
+        .filter_ops = setup->filter_ops,
     };
     deadline_init(worker);
     return 0;

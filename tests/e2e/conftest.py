@@ -5,15 +5,22 @@ HALTER_BINARY_PLAIN    the released build, for the tests marked big
 HALTER_E2E_DEADLINE_S  how long a wait may last before it is a failure (60)
 """
 
+import os
 import shutil
 
 import pytest
 
 from harness import halter as halter_module
+from harness import reaper
 from harness.backends import DeadBackend, ManualBackend, StuckBackend, ThreadedBackend, commands, echo, http
 from harness.certs import CertificateStore
 from harness.halter import IS_ROOT, Halter, configuration
 from harness.peers import Haproxy, Nginx
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
+        config.halter_reaper = reaper.start()
 
 
 def pytest_runtest_setup(item):
@@ -26,12 +33,23 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
     if report.failed:
+        item.has_failed = True
         for number, instance in enumerate(getattr(item, "halters", [])):
             title = "halter %d: %s" % (number, " ".join(instance.command))
             conf = instance.conf_path.read_text() if instance.conf_path.exists() else ""
             report.sections.append((title, conf + "\n--- log ---\n" + instance.log.text()[-20000:]))
             for sanitizer_report in halter_module.sanitizer_reports(instance.directory):
                 report.sections.append(("sanitizer", sanitizer_report[:20000]))
+
+
+@pytest.fixture(autouse=True)
+def nothing_survives(request, monkeypatch):
+    """No process that a test has started outlives it, daemons included; what a failed test leaves is ended quietly."""
+    mark = os.urandom(8).hex()
+    monkeypatch.setenv(reaper.TEST_MARK, mark)
+    yield
+    left = reaper.end_marked(reaper.TEST_MARK, mark)
+    assert not left or getattr(request.node, "has_failed", False), "processes left behind: %s" % left
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,11 @@ def plain_binary():
     return _binary("HALTER_BINARY_PLAIN", "build/halter")
 
 
+def http_binary():
+    """The build with HTTP mode, sanitized when there is one."""
+    return _binary("HALTER_BINARY_HTTP", "build/san/halter-http", "build/halter-http")
+
+
 def make_directory():
     """A short path (unix sockets) that an unprivileged worker may enter."""
     directory = Path(tempfile.mkdtemp(prefix="halter-"))

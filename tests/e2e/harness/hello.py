@@ -125,8 +125,8 @@ def parse_server_hello(message):
     at += 1 + message[at]
     cipher = struct.unpack_from(">H", message, at)[0]
     at += 3
-    end = at + 2 + struct.unpack_from(">H", message, at)[0]
-    at += 2
+    end = 4 + int.from_bytes(message[1:4], "big")  # other messages may follow in the record
+    at += 2  # the extensions, if there are any
     version, group = struct.unpack_from(">H", message, 4)[0], None
     while at < end:
         number, length = struct.unpack_from(">HH", message, at)

@@ -254,10 +254,12 @@ class ReservedPort:
         self.socket.close()
 
 
-_own_ports = itertools.count(8001)
+_own_ports = itertools.count()
 
 
 def own_address():
-    """An address for a server that cannot be told to take any free port: no other process uses its 127.x.y.z."""
+    """An address for a server that cannot be told to take any free port: of an address and ports of this process alone,
+    below those that the kernel gives out."""
     pid = os.getpid()
-    return "127.%d.%d.%d" % (64 + (pid >> 16) % 64, (pid >> 8) % 256, pid % 256), next(_own_ports)
+    host = "127.%d.%d.%d" % (64 + (pid >> 16) % 64, (pid >> 8) % 256, pid % 256)
+    return host, 10000 + pid % 200 * 100 + next(_own_ports) % 100

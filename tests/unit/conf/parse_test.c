@@ -340,7 +340,7 @@ static void unknown_keywords_get_a_hint(void **state)
     EXPECT_FAULTS(f, "frontnd =\n{\n  host = ; \"x\"\n  port = \"1\"\n}\nworkers = 3",
                   "E t.conf:1:1: unknown keyword 'frontnd': did you mean 'frontend'?");
     assert_int_equal(f->config.workers, 3);
-    EXPECT_FAULTS(f, "help = on", "E t.conf:1:1: unknown keyword 'help'");
+    EXPECT_FAULTS(f, "version = on", "E t.conf:1:1: unknown keyword 'version'");
 }
 
 static void scopes_are_kept(void **state)
@@ -487,6 +487,9 @@ static void endpoints_in_all_spellings(void **state)
     assert_int_equal(parse(f, "frontend = \"[*]:1+\""), -1);
     assert_int_equal(parse(f, "frontend = { host = \"a*\" port = \"1\" }"), -1);
     assert_int_equal(parse(f, "frontend = { port = \"65536\" }"), -1);
+    expect_fault(f, FAULT_ERROR, "(the port must be from 0 to 65535)");
+    assert_int_equal(parse(f, "backend = \"[127.0.0.1]:99999\""), -1);
+    expect_fault(f, FAULT_ERROR, "(the port must be from 1 to 65535)"); /* 0 would be refused */
 }
 
 static void alpn_lists(void **state)

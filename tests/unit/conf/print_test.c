@@ -73,6 +73,19 @@ static void certificates_in_memory_are_left_out(void **state)
     strbuf_clear(&out);
 }
 
+/* The sentence above the options. */
+static void help_tells_which_options_are_keywords(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < keyword_count(); i++) {
+        const struct keyword *k = keyword_at(i);
+
+        if (keyword_is_option(k))
+            assert_int_equal(k->at[SCOPE_TOP] != KEYWORD_NOT_HERE, k->group != KEYWORD_GROUP_CONFIGURATION);
+    }
+    assert_int_equal(keyword_at(0)->group, KEYWORD_GROUP_CONFIGURATION);
+}
+
 static void help_names_every_option(void **state)
 {
     struct strbuf out = STRBUF_INIT;
@@ -81,6 +94,7 @@ static void help_names_every_option(void **state)
     config_help_print(&out, "/usr/sbin/halter-jem");
     assert_int_equal(strncmp(out.data, "Usage: halter-jem [OPTIONS] PEM...\n", 35), 0);
     assert_non_null(strstr(out.data, "halter-jem demo"));
+    assert_non_null(strstr(out.data, "All but those of the first group are keywords of it, too."));
     for (size_t i = 0; i < keyword_count(); i++) {
         const struct keyword *k = keyword_at(i);
         char option[64];
@@ -108,6 +122,7 @@ int main(void)
         TEST(round_trips),
         TEST(names_defaults_and_effective_values),
         TEST(certificates_in_memory_are_left_out),
+        TEST(help_tells_which_options_are_keywords),
         TEST(help_names_every_option),
     };
 

@@ -137,7 +137,7 @@ static void test_keep_grow_and_shrink(void **state)
     int fds[16];
 
     struct listeners_plan first = build(&live, &wanted, 1, 2);
-    listeners_plan_finish(&first, &live);
+    listeners_plan_finish(&first, &live, &options);
     const struct listener *listener = live.items[0];
     if (listener->is_shared)
         skip();
@@ -150,7 +150,7 @@ static void test_keep_grow_and_shrink(void **state)
     assert_int_equal(listener->fds[0], old_fds[0]);
     assert_int_equal(listener->fds[1], old_fds[1]);
     assert_int_equal(served(&grown, 4, fds), 4);
-    listeners_plan_finish(&grown, &live);
+    listeners_plan_finish(&grown, &live, &options);
     assert_int_equal(live.retired_count, 0);
     listeners_plan_clear(&grown);
 
@@ -158,7 +158,7 @@ static void test_keep_grow_and_shrink(void **state)
     assert_int_equal(listener->fd_count, 4);
     assert_int_equal(served(&shrunk, 1, fds), 4);
     assert_int_equal(served(&shrunk, 3, fds), 4); /* three of four slots plus one taken over */
-    listeners_plan_finish(&shrunk, &live);
+    listeners_plan_finish(&shrunk, &live, &options);
     listeners_plan_clear(&shrunk);
 
     listeners_retire(&live);
@@ -173,7 +173,7 @@ static void test_abandon_keeps_what_was_there(void **state)
     struct listen_wanted wanted[] = {wanted_of("127.0.0.1", 0, 0), wanted_of("127.0.0.2", 0, 1)};
 
     struct listeners_plan first = build(&live, wanted, 1, 1);
-    listeners_plan_finish(&first, &live);
+    listeners_plan_finish(&first, &live, &options);
     listeners_plan_clear(&first);
     const struct listener *listener = live.items[0];
     int fd = listener->fds[0];
@@ -190,6 +190,52 @@ static void test_abandon_keeps_what_was_there(void **state)
     listeners_close_retired(&live);
 }
 
+static int keepalive_of(int fd)
+{
+    int value = -1;
+    socklen_t length = sizeof value;
+
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &value, &length), 0);
+    return value != 0;
+}
+
+/* Sockets that stay get new options when the plan is carried out, and none when it is given up. */
+static void test_options_of_kept_sockets(void **state)
+{
+    (void)state;
+    struct listeners live = {0};
+    struct listen_options with = options;
+    struct listen_wanted wanted = wanted_of("127.0.0.1", 0, 0);
+    struct error errors = ERROR_INIT;
+    struct listeners_plan plan;
+
+    with.keepalive_s = 50;
+    struct listeners_plan first = build(&live, &wanted, 1, 1);
+    listeners_plan_finish(&first, &live, &options);
+    listeners_plan_clear(&first);
+    int fd = live.items[0]->fds[0];
+
+    for (int carry_out = 0; carry_out < 2; carry_out++) {
+        assert_int_equal(listeners_plan_build(&plan, &live, &wanted, 1, 1, &errors), 0);
+        assert_int_equal(listeners_plan_start(&plan, &with, &errors), 0);
+        assert_int_equal(keepalive_of(fd), 0);
+        if (carry_out == 0) {
+            listeners_plan_abandon(&plan);
+            assert_int_equal(keepalive_of(fd), 0);
+        }
+    }
+    listeners_plan_finish(&plan, &live, &with);
+    listeners_plan_clear(&plan);
+    assert_int_equal(keepalive_of(fd), 1);
+
+    struct listeners_plan last = build(&live, &wanted, 1, 1);
+    listeners_plan_finish(&last, &live, &options);
+    listeners_plan_clear(&last);
+    assert_int_equal(keepalive_of(fd), 0);
+    listeners_retire(&live);
+    listeners_close_retired(&live);
+}
+
 static void test_drop(void **state)
 {
     (void)state;
@@ -197,12 +243,12 @@ static void test_drop(void **state)
     struct listen_wanted wanted[] = {wanted_of("127.0.0.1", 0, 0), wanted_of("127.0.0.2", 0, 1)};
 
     struct listeners_plan first = build(&live, wanted, 2, 1);
-    listeners_plan_finish(&first, &live);
+    listeners_plan_finish(&first, &live, &options);
     listeners_plan_clear(&first);
     int kept = live.items[1]->fds[0], dropped = live.items[0]->fds[0];
 
     struct listeners_plan second = build(&live, &wanted[1], 1, 1);
-    listeners_plan_finish(&second, &live);
+    listeners_plan_finish(&second, &live, &options);
     listeners_plan_clear(&second);
     assert_int_equal(live.count, 1);
     assert_int_equal(live.retired_count, 1);
@@ -281,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_port_zero),
         cmocka_unit_test(test_keep_grow_and_shrink),
         cmocka_unit_test(test_abandon_keeps_what_was_there),
+        cmocka_unit_test(test_options_of_kept_sockets),
         cmocka_unit_test(test_drop),
         cmocka_unit_test(test_address_in_use),
         cmocka_unit_test(test_all_faults),

@@ -92,7 +92,7 @@ static void test_reopen(void **state)
     open_log(path, NULL);
     write_text("event=before");
     assert_int_equal(rename(path, moved), 0);
-    log_output_reopen();
+    assert_true(log_output_reopen());
     write_text("event=after");
     char *old_text = read_log(moved), *new_text = read_log(path);
     assert_non_null(strstr(old_text, "event=before"));
@@ -100,6 +100,24 @@ static void test_reopen(void **state)
     assert_non_null(strstr(new_text, "event=after"));
     free(old_text);
     free(new_text);
+}
+
+/* Then the old file goes on. */
+static void test_reopen_fails(void **state)
+{
+    (void)state;
+    char moved[160];
+
+    snprintf(moved, sizeof moved, "%s.1", path);
+    open_log(path, NULL);
+    assert_int_equal(rename(path, moved), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_false(log_output_reopen());
+    write_text("event=after");
+    char *text = read_log(moved);
+    assert_non_null(strstr(text, "event=after"));
+    free(text);
+    assert_int_equal(rmdir(path), 0);
 }
 
 /* A rotated file is noticed without a signal, within a second or so. */
@@ -231,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reopen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reopen_fails, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_follows_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stuck_pipe, set_up, tear_down),

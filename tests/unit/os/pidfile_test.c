@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -88,6 +89,23 @@ static void test_foreign(void **state)
     unlink(path);
 }
 
+/* What is removed at the end must not be a device. */
+static void test_no_regular_file(void **state)
+{
+    (void)state;
+    struct pidfile pidfile = PIDFILE_INIT;
+    struct error errors = ERROR_INIT;
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(pidfile_lock(&pidfile, path, &errors), -1);
+    assert_non_null(strstr(errors.faults[0].text, "not a regular file"));
+    assert_int_equal(pidfile.fd, -1);
+    pidfile_remove(&pidfile);
+    assert_int_equal(access(path, F_OK), 0);
+    error_clear(&errors);
+    unlink(path);
+}
+
 static void test_fault(void **state)
 {
     (void)state;
@@ -103,9 +121,8 @@ static void test_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_life),
-        cmocka_unit_test(test_stale),
-        cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_life),    cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_foreign), cmocka_unit_test(test_no_regular_file),
         cmocka_unit_test(test_fault),
     };
 

@@ -27,6 +27,26 @@ static int close_in_child(void)
     return fcntl(STDERR_FILENO, F_GETFD) < 0 ? 100 : 0;
 }
 
+/* None, one, or all of the three may be closed; what is opened next must not get their numbers. */
+static int open_standard_in_child(void)
+{
+    for (int closed = 0; closed < 8; closed++) {
+        for (int fd = 0; fd < 3; fd++)
+            if ((closed & 1 << fd) != 0)
+                close(fd);
+        if (process_open_standard_fds() < 0)
+            return 1 + closed;
+        int next = open("/dev/null", O_RDONLY);
+        if (next < 3)
+            return 11 + closed;
+        close(next);
+        for (int fd = 0; fd < 3; fd++)
+            if (fcntl(fd, F_GETFD) != 0) /* open, and passed on */
+                return 21 + closed;
+    }
+    return 0;
+}
+
 static int reset_in_child(void)
 {
     static const int ignored[] = {SIGHUP, 0};
@@ -62,6 +82,12 @@ static void test_close(void **state)
     assert_int_equal(status_of(close_in_child), 0);
 }
 
+static void test_open_standard(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of(open_standard_in_child), 0);
+}
+
 static void test_reset(void **state)
 {
     (void)state;
@@ -89,10 +115,8 @@ static void test_file_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_close),
-        cmocka_unit_test(test_reset),
-        cmocka_unit_test(test_signal_name),
-        cmocka_unit_test(test_file_limit),
+        cmocka_unit_test(test_close),       cmocka_unit_test(test_open_standard), cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_signal_name), cmocka_unit_test(test_file_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "conf/keyword.h"
 #include "tls/tls_lib.h"
 #include "tls/tls_selfsigned.h"
 #include "tls_pair.h"
@@ -222,6 +223,31 @@ static void test_settings_that_the_library_refuses(void **state)
     assert_true(is_told(FAULT_ERROR, "ecdh-curve", "curve-of-doom"));
 }
 
+/* Of the frontend, else of the top level, else of the frontend itself; and no word on a reason where there is none. */
+static void test_place_of_a_refused_setting(void **state)
+{
+    (void)state;
+    static const struct place of_frontend = {"x.conf", 1, 1}, of_ciphers = {"x.conf", 2, 3};
+    static const struct place of_groups = {.file = "command line"};
+    struct config *config = &site.config;
+    struct conf_frontend *frontend = &config->frontends[0];
+
+    add_file("a.pem", pem_a, NULL);
+    frontend->place = of_frontend;
+    conf_marks_set(&frontend->marks, keyword_find("ciphers", 7), &of_ciphers);
+    conf_marks_set(&config->marks, keyword_find("ciphers", 7), &of_groups);
+    conf_marks_set(&config->marks, keyword_find("ecdh-curve", 10), &of_groups);
+    mem_replace(&frontend->tls.ciphers, "NOPE");
+    mem_replace(&frontend->tls.ciphersuites, "TLS_NOPE");
+    mem_replace(&frontend->tls.ecdh_curve, "curve-of-doom");
+    assert_false(build());
+    assert_true(is_told(FAULT_ERROR, "x.conf:2:3: ciphers", "NOPE"));
+    assert_true(is_told(FAULT_ERROR, "x.conf:1:1: ciphersuites", "TLS_NOPE"));
+    assert_true(is_told(FAULT_ERROR, "command line: ecdh-curve = \"curve-of-doom\"", "refused by the TLS library"));
+    for (size_t i = 0; i < errors.count; i++)
+        assert_null(strstr(errors.faults[i].text, "no reason"));
+}
+
 static void test_frontend_without_any_certificate(void **state)
 {
     (void)state;
@@ -271,6 +297,7 @@ int main(void)
         TEST(test_encrypted_key_says_what_to_do),
         TEST(test_duplicate_names_are_warned_about),
         TEST(test_settings_that_the_library_refuses),
+        TEST(test_place_of_a_refused_setting),
         TEST(test_frontend_without_any_certificate),
         TEST(test_pem_dir),
     };

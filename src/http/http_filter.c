@@ -1,0 +1,165 @@
+/*
+ * http_filter.c: HTTP mode as the core sees it: struct filter_ops.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/http_policy.h"
+#include "http/http_refusal.h"
+#include "http/request_stream.h"
+#include "http/seam.h"
+#include "http_plain.h"
+#include "http_site.h"
+#include "relay/filter.h"
+#include "reply_scan.h"
+
+struct filter {
+    const struct filter_site *site;
+    struct http_policy policy;
+    struct request_stream requests;
+    struct reply_scan replies;
+    char client_ip[ADDR_TEXT_MAX];
+    size_t answer_length;
+    char answer[HTTP_ANSWER_MAX];
+    char lines[]; /* policy.add */
+};
+
+static void fill_policy(struct filter *filter, const struct filter_client *client, size_t lines_length)
+{
+    const struct filter_site *site = filter->site;
+
+    addr_host_text(&client->source, filter->client_ip);
+    filter->policy = (struct http_policy){
+        .head_max_bytes = site->head_max_bytes,
+        .fields_max = site->fields_max,
+        .strip = &site->strip,
+        .add = filter->lines,
+        .add_length = lines_length,
+        .append_forwarded_for = (site->add & 1u << HTTP_ADD_FORWARDED_FOR) != 0 &&
+                                http_site_trusts(site, &client->source),
+        .client_ip = filter->client_ip,
+        .add_forwarded_host = (site->add & 1u << HTTP_ADD_FORWARDED_HOST) != 0,
+        .required_host = NULL,
+    };
+}
+
+static struct filter *on_open(const struct filter_site *site, const struct filter_client *client)
+{
+    struct strbuf lines = STRBUF_INIT;
+
+    http_site_render(site, client, &lines);
+    struct filter *filter = calloc(1, sizeof *filter + lines.length + 1);
+    if (filter != NULL) {
+        filter->site = site;
+        memcpy(filter->lines, lines.data, lines.length + 1);
+        fill_policy(filter, client, lines.length);
+        request_stream_init(&filter->requests);
+        reply_scan_init(&filter->replies, &filter->requests.kinds);
+    }
+    strbuf_clear(&lines);
+    return filter;
+}
+
+static void on_close(struct filter *filter)
+{
+    free(filter);
+}
+
+static enum filter_verdict pass_all(size_t length, struct filter_step *step)
+{
+    step->consumed = length;
+    step->produced = 0;
+    step->tail = length;
+    return FILTER_MORE;
+}
+
+static enum filter_verdict on_request(struct filter *filter, const uint8_t *in, size_t length, uint8_t *out,
+                                      size_t out_size, struct filter_step *step)
+{
+    struct request_step done = {0};
+
+    if (filter->replies.state == REPLY_SCAN_OPAQUE)
+        return pass_all(length, step);
+    if (filter->replies.state == REPLY_SCAN_LOST)
+        filter->requests.kinds.count = 0; /* nobody takes them out any more */
+    if (filter->requests.state == REQUEST_WAITS && filter->requests.kinds.count == 0)
+        request_stream_resume(&filter->requests);
+
+    enum request_verdict verdict = request_stream_step(&filter->requests, &filter->policy, in, length, out, out_size,
+                                                       &done);
+    step->consumed = done.consumed;
+    step->produced = done.produced;
+    step->tail = done.tail;
+    switch (verdict) {
+    case REQUEST_MORE:
+        return FILTER_MORE;
+    case REQUEST_FULL:
+        return FILTER_FULL;
+    case REQUEST_HELD:
+        return FILTER_HELD;
+    case REQUEST_REFUSED:
+        filter->answer_length = http_answer(filter->requests.refusal, filter->answer);
+        return FILTER_REFUSED;
+    }
+    return FILTER_REFUSED;
+}
+
+/* An Upgrade or CONNECT is decided when it, and everything before it, has been answered; a full list of unanswered
+ * requests, when one of them has been. */
+static bool on_is_holding(const struct filter *filter)
+{
+    const struct request_stream *requests = &filter->requests;
+
+    if (filter->replies.state != REPLY_SCAN_GOOD)
+        return false;
+    return requests->state == REQUEST_WAITS ? requests->kinds.count > 0 : request_kinds_full(&requests->kinds);
+}
+
+static void on_reply(struct filter *filter, const uint8_t *bytes, size_t length)
+{
+    reply_scan_bytes(&filter->replies, bytes, length);
+}
+
+/* Not inside of a reply, nor before the replies to earlier requests. A request that is refused in its body is still among
+ * the unanswered ones. */
+static bool on_may_answer(const struct filter *filter)
+{
+    const struct request_stream *requests = &filter->requests;
+
+    if (filter->replies.state != REPLY_SCAN_GOOD)
+        return true;
+    return !filter->replies.in_reply && requests->kinds.count <= (requests->cut_off ? 1 : 0);
+}
+
+/* Nothing, when the backend has answered the refused request already, or when nobody knows where a reply would begin. */
+static const uint8_t *on_answer(const struct filter *filter, size_t *length)
+{
+    bool is_answered = filter->requests.cut_off && filter->requests.kinds.count == 0;
+
+    *length = is_answered || filter->replies.state != REPLY_SCAN_GOOD ? 0 : filter->answer_length;
+    return (const uint8_t *)filter->answer;
+}
+
+static const char *on_reason(const struct filter *filter)
+{
+    return http_refusal_word(filter->requests.refusal);
+}
+
+static const struct filter_ops ops = {
+    .site_new = http_site_new,
+    .site_free = http_site_free,
+    .open = on_open,
+    .close = on_close,
+    .request = on_request,
+    .is_holding = on_is_holding,
+    .reply = on_reply,
+    .may_answer = on_may_answer,
+    .answer = on_answer,
+    .reason = on_reason,
+    .plain_answer = http_plain_answer,
+};
+
+const struct filter_ops *http_seam_filter_ops(void)
+{
+    return &ops;
+}
