@@ -6,6 +6,7 @@
 #   deps/need.sh --which clang       where it is (clang may be named clang-14): clang, fuzzer, venv
 #
 # Tools: perl python3 venv clang fuzzer curl nginx haproxy openssl mandoc cargo nm xz bzip2 tar pkg-config
+#        hitch nginx-stream stunnel strace
 #        system-openssl ca-certificates
 #        cc=CC  static-libc=CC  sanitizers=CC        (CC: the compiler that make uses)
 set -eu
@@ -46,6 +47,12 @@ find_fuzzer() { # prints a clang that has libFuzzer and the sanitizers
     return $status
 }
 
+nginx_has_stream() { nginx -V 2>&1 | tr ' ' '\n' | grep -qx -e --with-stream; }
+nginx_modules() { # the folder of nginx's modules
+    found=$(nginx -V 2>&1 | tr ' ' '\n' | sed -n 's/^--modules-path=//p')
+    echo "${found:-/usr/lib/nginx/modules}"
+}
+
 is_there() {
     case $1 in
     perl) have perl && perl -MIPC::Cmd -MFindBin -MFile::Compare -MFile::Copy -MTime::Piece -e1 2>/dev/null ;;
@@ -59,6 +66,7 @@ is_there() {
             [ ! -s "$f" ] || return 0
         done
         return 1 ;;
+    nginx-stream) have nginx && { nginx_has_stream || [ -e "$(nginx_modules)/ngx_stream_module.so" ]; } ;;
     cc=*) have "${1#cc=}" ;;
     static-libc=*) links "${1#*=}" -static-pie -fPIE ;;
     sanitizers=*) links "${1#*=}" -fsanitize=address,undefined ;;
@@ -90,6 +98,10 @@ package() { # TOOL: the package(s) that hold it
     fuzzer:*) echo clang ;;
     xz:apt-get) echo xz-utils ;;
     nm:*) echo binutils ;;
+    nginx-stream:apt-get) echo nginx libnginx-mod-stream ;;
+    nginx-stream:dnf | nginx-stream:apk) echo nginx nginx-mod-stream ;;
+    nginx-stream:*) echo nginx ;;
+    stunnel:apt-get) echo stunnel4 ;;
     pkg-config:dnf) echo pkgconf-pkg-config ;;
     pkg-config:apk | pkg-config:pacman | pkg-config:pkg) echo pkgconf ;;
     system-openssl:apt-get) echo libssl-dev pkg-config ;;
@@ -122,6 +134,8 @@ why() {
     fuzzer) echo "the fuzzers (clang with libFuzzer)" ;;
     curl) echo "downloads, and as a client in tests" ;;
     nginx | haproxy) echo "a real backend in the end-to-end tests" ;;
+    hitch | nginx-stream | stunnel) echo "a peer to be compared with in make bench" ;;
+    strace) echo "counting system calls" ;;
     openssl) echo "a client in the end-to-end tests" ;;
     mandoc) echo "looking at the manual pages" ;;
     cargo) echo "fetching a source that upstream's site did not give" ;;

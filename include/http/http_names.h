@@ -1,9 +1,9 @@
 /*
  * http_names.h: a set of field names and of beginnings of names.
  *
- * For: what is taken out of requests. Names are compared folded: letters without case, and every byte that is neither letter
- * nor digit as '-', because backends that make variables of names (CGI, WSGI, PHP) see X_Forwarded_For and X-Forwarded-For
- * as one. Built from the configuration, then read only.
+ * For: what is taken out of requests. Names are compared folded: letters without case, and every byte that is neither
+ * letter nor digit as '-', because backends that make variables of names (CGI, WSGI, PHP) see X_Forwarded_For and
+ * X-Forwarded-For as one. Built from the configuration, then read only.
  *
  *     struct http_names strip;
  *     http_names_init(&strip);
@@ -41,9 +41,9 @@ void http_names_init(struct http_names *names);
 void http_names_clear(struct http_names *names);
 
 /*
- * Adds the names of a list: parted by commas or blanks, '*' at the end: every name that begins so. Returns 0, or -1 with
- * faults added and nothing changed: for what is no field name, and for names that a request cannot do without or that
- * decide where it ends (Host, Content-Length, Transfer-Encoding, Connection, Upgrade, TE, Trailer, Expect).
+ * Adds the names of a list: parted by commas or blanks, '*' at the end: every name that begins so. Returns 0, or -1
+ * with faults added and nothing changed: for what is no field name, and for names that a request cannot do without or
+ * that decide where it ends (Host, Content-Length, Transfer-Encoding, Connection, Upgrade, TE, Trailer, Expect).
  */
 int http_names_parse(struct http_names *names, const char *list, const struct place *place, struct error *error)
     __attribute__((warn_unused_result));

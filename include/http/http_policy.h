@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "http/http_names.h"
 
@@ -32,8 +33,11 @@ struct http_policy {
                                           add has none */
     const char *client_ip;     /* for that */
     bool add_forwarded_host;   /* X-Forwarded-Host: the value of Host, when there is one */
-    const char
-        *required_host; /* in the normal form of names/sni.h: any other Host is answered 421; NULL: any will do */
+    /* In the normal form of names/sni.h: any other Host is answered 421. NULL: any will do. */
+    const char *required_host;
+    /* NULL; a Host (without its port) for which it is true is answered 421. */
+    bool (*host_is_barred)(const void *arg, const uint8_t *host, size_t length);
+    const void *host_arg; /* for that */
 };
 
 /* The least out_size that request_stream_step() works with. */

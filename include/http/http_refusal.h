@@ -20,7 +20,7 @@
     X(LINE_END, 400, "line-end", "a line does not end with CR LF")                                                     \
     X(VALUE_BYTE, 400, "value-byte", "a field value has a byte that is not allowed")                                   \
     X(FIELD_NAME, 400, "field-name", "a field name is not valid")                                                      \
-    X(FIELD_SPELLING, 400, "field-spelling", "a field name looks like one that ends the request")                      \
+    X(FIELD_SPELLING, 400, "field-spelling", "a field name can be taken for another one")                              \
     X(FOLDED, 400, "folded", "a line begins with a blank")                                                             \
     X(HOST_MISSING, 400, "host-missing", "there is no Host field")                                                     \
     X(HOST_REPEATED, 400, "host-repeated", "there is more than one Host field")                                        \
@@ -64,8 +64,8 @@ const char *http_refusal_text(enum http_refusal refusal);
 unsigned http_refusal_status(enum http_refusal refusal);
 
 /*
- * Writes the complete response: status line, fields with "Connection: close", a body of one line in plain text. Returns its
- * length, at most HTTP_ANSWER_MAX. refusal is not NONE.
+ * Writes the complete response: status line, fields with "Connection: close", a body of one line in plain text. Returns
+ * its length, at most HTTP_ANSWER_MAX. refusal is not NONE.
  */
 size_t http_answer(enum http_refusal refusal, char out[HTTP_ANSWER_MAX]);
 

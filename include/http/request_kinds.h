@@ -1,8 +1,9 @@
 /*
  * request_kinds.h: what each request that has been passed on, and not been answered yet, was; in their order.
  *
- * The request side pushes one entry for each complete head, the reply side pops one for each final response: a response to
- * HEAD has no body, a 2xx to CONNECT and a 101 to an upgrade make the connection an opaque pipe (RFC 9112 section 6.3).
+ * The request side pushes one entry for each complete head, the reply side pops one for each final response: a response
+ * to HEAD has no body, a 2xx to CONNECT and a 101 to an upgrade make the connection an opaque pipe (RFC 9112 section
+ * 6.3).
  */
 #ifndef HALTER_HTTP_REQUEST_KINDS_H
 #define HALTER_HTTP_REQUEST_KINDS_H

@@ -1,17 +1,17 @@
 /*
  * request_stream.h: the request direction of one connection: bytes of the client in, bytes for the backend out.
  *
- * For: each request that the client sends, kept alive and pipelined ones too, rewritten as the policy has it, or refused.
- * Not for: replies, sockets, time. Nothing is buffered here: what cannot be used yet is not consumed, and the caller gives
- * it again with more behind it. Bodies pass as they come and are not copied when they are long.
+ * For: each request that the client sends, kept alive and pipelined ones too, rewritten as the policy has it, or
+ * refused. Not for: replies, sockets, time. Nothing is buffered here: what cannot be used yet is not consumed, and the
+ * caller gives it again with more behind it. Bodies pass as they come and are not copied when they are long.
  *
  *     request_stream_init(&stream);
  *     verdict = request_stream_step(&stream, &policy, in, length, out, out_size, &step);
  *     send out[0, step.produced), then in[step.consumed - step.tail, step.consumed)
  *     drop in[0, step.consumed); the rest stays in front of what comes next
  *
- * Invariants: the outcome does not depend on how the bytes were cut. Bytes of a request are put out only when its head is
- * complete and right. The backend sees each request where this sees it, or sees nothing of it. A client's value of a
+ * Invariants: the outcome does not depend on how the bytes were cut. Bytes of a request are put out only when its head
+ * is complete and right. The backend sees each request where this sees it, or sees nothing of it. A client's value of a
  * stripped field is never put out, neither in heads nor in trailers.
  */
 #ifndef HALTER_HTTP_REQUEST_STREAM_H
@@ -77,7 +77,10 @@ enum request_verdict request_stream_step(struct request_stream *stream, const st
 /* CONNECT or the upgrade that held the stream got an ordinary answer: the next byte begins a request. */
 void request_stream_resume(struct request_stream *stream);
 
-/* Between two requests? (At the end of the input: was nothing cut off?) The caller knows whether bytes were left over. */
+/*
+ * Between two requests? (At the end of the input: was nothing cut off?) The caller knows whether bytes were left
+ * over.
+ */
 static inline bool request_stream_idle(const struct request_stream *stream)
 {
     return stream->state == REQUEST_AT_HEAD || stream->state == REQUEST_WAITS || stream->state == REQUEST_LAST;

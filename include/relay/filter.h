@@ -30,7 +30,13 @@ struct filter_site;
 struct filter_client {
     struct addr source;
     struct addr destination;
-    struct tls_facts facts; /* all zero when the client came without TLS */
+    struct tls_facts facts;      /* all zero when the client came without TLS */
+    struct tls_client_cert cert; /* all NULL when it has shown none */
+
+    /* Lives as long as the connection; NULL without TLS. The functions are tls_site_verifies() and tls_site_bars(). */
+    const struct tls_site *site;
+    bool (*site_verifies)(const struct tls_site *site, const char *name);
+    bool (*site_bars)(const struct tls_site *site, const char *sni, const char *host);
 };
 
 enum filter_verdict {

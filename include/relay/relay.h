@@ -8,7 +8,7 @@
  *          +------------+----------+-----------+          |   every phase may end in CLOSED
  *          +------------+----------+----------------------+
  *
- *     relay_init(&relay, &env, &client, NULL, &peer, now);
+ *     relay_init(&relay, &env, &client, tls_site, NULL, &peer, now);
  *     each time something happened:   wants = relay_step(&relay, events, now);
  *     each time deadline_ms passed:   wants = relay_expire(&relay, now);
  *     when relay.phase is RELAY_CLOSED: relay_clear(&relay), and forget it
@@ -82,6 +82,7 @@ struct relay {
     char detail[TLS_REASON_MAX]; /* the library's or the system's word for it; may be "" */
 
     const struct filter_site *filter_site;
+    const struct tls_site *tls_site;
     struct filter *filter;
     struct endpoint peer;
     size_t backend_tried; /* attempts made for this connection */
@@ -93,10 +94,11 @@ struct relay {
     bool resumed;
 };
 
-/* Takes over the client's side, as transport_accept() made it. filter_site is that of the frontend, NULL for none. Times
+/* Takes over the client's side, as transport_accept() made it. The sites are those of the frontend, NULL for none. Times
  * are milliseconds of one monotonic clock, not 0. */
 void relay_init(struct relay *relay, const struct relay_env *env, const struct transport *client,
-                const struct filter_site *filter_site, const struct endpoint *peer, uint64_t now_ms);
+                const struct tls_site *tls_site, const struct filter_site *filter_site, const struct endpoint *peer,
+                uint64_t now_ms);
 
 /* Goes as far as it can without waiting. events is a set of enum relay_event; returns the set to wait for. */
 unsigned relay_step(struct relay *relay, unsigned events, uint64_t now_ms);

@@ -90,6 +90,16 @@ void tls_conn_facts(const struct tls_conn *conn, struct tls_facts *facts);
 
 bool tls_conn_is_resumed(const struct tls_conn *conn);
 
+/* The certificate that the client has shown, as texts; all NULL when it has shown none, or memory is exhausted. */
+struct tls_client_cert {
+    char *pem;         /* with line ends */
+    char *subject;     /* RFC 2253 */
+    char *serial;      /* hexadecimal, upper case */
+    char *fingerprint; /* SHA-256, hexadecimal, lower case */
+};
+void tls_conn_client_cert(const struct tls_conn *conn, struct tls_client_cert *cert);
+void tls_client_cert_clear(struct tls_client_cert *cert);
+
 /* The client's SNI as far as known at this moment, also in a handshake that has failed; NULL. */
 const char *tls_conn_sni(const struct tls_conn *conn);
 

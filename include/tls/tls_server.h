@@ -10,6 +10,7 @@
 #ifndef HALTER_TLS_TLS_SERVER_H
 #define HALTER_TLS_TLS_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -37,5 +38,12 @@ void tls_server_free(struct tls_server *server);
 
 /* The site of config->frontends[frontend]; lives as long as the server. */
 const struct tls_site *tls_server_site(const struct tls_server *server, size_t frontend);
+
+/* Whether clients that ask for name (normal form of names/sni.h; NULL: no name) are asked for a certificate. */
+bool tls_site_verifies(const struct tls_site *site, const char *name);
+
+/* Whether a connection that was made for sni (NULL: no name) must not serve host: they are different hosts, and one of
+ * them asks for a certificate. Both in normal form. */
+bool tls_site_bars(const struct tls_site *site, const char *sni, const char *host);
 
 #endif

@@ -172,11 +172,11 @@ static const struct keyword keywords[] = {
      .help = "protocols to offer by ALPN, in order of preference"},
     {.name = "client-verify", .group = KEYWORD_GROUP_TLS, .type = KEYWORD_CLIENT_VERIFY,
      .at = {TOP(tls.client_verify), FRONTEND(tls.client_verify), PEM(client_verify)},
-     OPTION(REQUIRED, "none|optional|required"), .default_text = "none", .example = "none", ON_RELOAD, LATER(NULL),
+     OPTION(REQUIRED, "none|optional|required"), .default_text = "none", .example = "required", ON_RELOAD,
      .help = "ask clients for a certificate"},
     {.name = "client-verify-ca", .group = KEYWORD_GROUP_TLS, .type = KEYWORD_PATH,
      .at = {TOP(tls.client_verify_ca), FRONTEND(tls.client_verify_ca), PEM(client_verify_ca)},
-     OPTION(REQUIRED, "FILE"), .default_text = "", .example = "/etc/halter/client-ca.pem", ON_RELOAD, LATER(NULL),
+     OPTION(REQUIRED, "FILE"), .default_text = "", .example = "/etc/halter/client-ca.pem", ON_RELOAD,
      .help = "who may have signed the clients' certificates"},
     {.name = "ssl-engine", .group = KEYWORD_GROUP_TLS, .type = KEYWORD_STRING, .at = {TOP(ssl_engine), NO, NO},
      OPTION_LETTER(REQUIRED, "NAME", 'e'), .default_text = "", .example = "auto", ON_RESTART,
@@ -206,7 +206,7 @@ static const struct keyword keywords[] = {
      .at = {TOP(proxy_authority), NO, NO}, SWITCH, .default_text = "on", .example = "off", ON_RELOAD,
      .help = "PROXY version 2 tells the name that the client asked for"},
     {.name = "proxy-client-cert", .group = KEYWORD_GROUP_BACKEND_INFO, .type = KEYWORD_BOOL,
-     .at = {TOP(proxy_client_cert), NO, NO}, SWITCH, .default_text = "off", .example = "off", ON_RELOAD, LATER(NULL),
+     .at = {TOP(proxy_client_cert), NO, NO}, SWITCH, .default_text = "off", .example = "on", ON_RELOAD,
      .help = "PROXY version 2 carries the client's certificate"},
 
     /* ---- HTTP mode ---- */

@@ -2,11 +2,12 @@
  * head_scan.h: the bytes of a request head or trailer section, as RFC 9112 sections 2, 3 and 5 have them, strictly.
  *
  * For: where the head ends, where its lines and names begin and end, and whether every byte may stand where it does.
- * Not for: what fields mean. Lines end with CR LF and nothing else; no folding, no blanks around names, no other CTL than
- * HTAB, and that in values only; one SP between the parts of the request line; HTTP/1.1 or HTTP/1.0.
+ * Not for: what fields mean. Lines end with CR LF and nothing else; no folding, no blanks around names, no other CTL
+ * than HTAB, and that in values only; one SP between the parts of the request line; HTTP/1.1 or HTTP/1.0.
  *
- * The first wrong byte decides, so that the outcome does not depend on how the bytes were cut. A scan that ran out of bytes
- * goes on where it stopped when more come; the places of lines are complete only when one call saw the whole head.
+ * The first wrong byte decides, so that the outcome does not depend on how the bytes were cut. A scan that ran out of
+ * bytes goes on where it stopped when more come; the places of lines are complete only when one call saw the whole
+ * head.
  */
 #ifndef HALTER_HTTP_HEAD_SCAN_H
 #define HALTER_HTTP_HEAD_SCAN_H
@@ -72,7 +73,8 @@ void head_scan_init(struct head_scan *scan, bool trailer);
 
 /*
  * Goes on with the head that begins at in, of which length bytes are there: the same bytes as before, with more behind.
- * DONE: lines is filled in (after a scan of more than one call: call once more after head_scan_init). REFUSED: *refusal.
+ * DONE: lines is filled in (after a scan of more than one call: call once more after head_scan_init). REFUSED:
+ * *refusal.
  */
 enum scan_verdict head_scan_step(struct head_scan *scan, const struct http_policy *policy, const uint8_t *in,
                                  size_t length, struct head_lines *lines, enum http_refusal *refusal)

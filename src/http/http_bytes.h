@@ -1,5 +1,6 @@
 /*
- * http_bytes.h: which bytes may stand where in HTTP/1 (RFC 9110 5.1, 5.5, 5.6.2; RFC 9112 3.2), and comparisons without case.
+ * http_bytes.h: which bytes may stand where in HTTP/1 (RFC 9110 5.1, 5.5, 5.6.2; RFC 9112 3.2), and comparisons without
+ * case.
  */
 #ifndef HALTER_HTTP_BYTES_H
 #define HALTER_HTTP_BYTES_H
@@ -18,7 +19,9 @@ enum {
 
 extern const uint8_t http_bytes_class[256];
 
-/* Letters in lower case, digits as they are, every other byte '-': as backends that make variables of names see them. */
+/*
+ * Letters in lower case, digits as they are, every other byte '-': as backends that make variables of names see them.
+ */
 extern const uint8_t http_bytes_fold[256];
 
 static inline bool http_byte_is(uint8_t byte, unsigned class)

@@ -10,7 +10,9 @@
 #include "http/seam.h"
 #include "http_plain.h"
 #include "http_site.h"
+#include "names/sni.h"
 #include "relay/filter.h"
+#include "relay/transport.h"
 #include "reply_scan.h"
 
 struct filter {
@@ -19,10 +21,40 @@ struct filter {
     struct request_stream requests;
     struct reply_scan replies;
     char client_ip[ADDR_TEXT_MAX];
+    bool has_sni;
+    char sni[NAME_TEXT_MAX]; /* in normal form */
+    const struct tls_site *tls_site;
+    bool (*site_bars)(const struct tls_site *site, const char *sni, const char *host);
     size_t answer_length;
     char answer[HTTP_ANSWER_MAX];
     char lines[]; /* policy.add */
 };
+
+/* A host that asks for certificates is not reached by way of another one, nor another one by way of it. */
+static bool is_barred(const void *arg, const uint8_t *host, size_t length)
+{
+    const struct filter *filter = arg;
+    char name[NAME_TEXT_MAX];
+
+    if (!name_normalise(name, sizeof name, (const char *)host, length))
+        return false; /* an address: no host of ours has that name */
+    return filter->site_bars(filter->tls_site, filter->has_sni ? filter->sni : NULL, name);
+}
+
+static void guard_hosts(struct filter *filter, const struct filter_client *client)
+{
+    const char *sni = client->facts.sni;
+
+    if (client->site == NULL)
+        return;
+    filter->tls_site = client->site;
+    filter->site_bars = client->site_bars;
+    filter->has_sni = sni != NULL && name_normalise(filter->sni, sizeof filter->sni, sni, strlen(sni));
+    filter->policy.host_is_barred = is_barred;
+    filter->policy.host_arg = filter;
+    if (filter->has_sni && client->site_verifies(client->site, filter->sni))
+        filter->policy.required_host = filter->sni;
+}
 
 static void fill_policy(struct filter *filter, const struct filter_client *client, size_t lines_length)
 {
@@ -39,8 +71,8 @@ static void fill_policy(struct filter *filter, const struct filter_client *clien
                                 http_site_trusts(site, &client->source),
         .client_ip = filter->client_ip,
         .add_forwarded_host = (site->add & 1u << HTTP_ADD_FORWARDED_HOST) != 0,
-        .required_host = NULL,
     };
+    guard_hosts(filter, client);
 }
 
 static struct filter *on_open(const struct filter_site *site, const struct filter_client *client)
@@ -57,6 +89,10 @@ static struct filter *on_open(const struct filter_site *site, const struct filte
         reply_scan_init(&filter->replies, &filter->requests.kinds);
     }
     strbuf_clear(&lines);
+    if (filter != NULL && http_policy_out_bytes(&filter->policy) > SCRATCH_REWRITTEN_SIZE) {
+        free(filter); /* a certificate beyond all measure */
+        return NULL;
+    }
     return filter;
 }
 

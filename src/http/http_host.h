@@ -1,6 +1,6 @@
 /*
- * http_host.h: host[:port] as Host and request targets have it (RFC 3986 section 3.2.2), of that what real hosts are made of:
- * letters, digits, "-._~" and IP literals; no userinfo, no percent-encoding, no sub-delimiters.
+ * http_host.h: host[:port] as Host and request targets have it (RFC 3986 section 3.2.2), of that what real hosts are
+ * made of: letters, digits, "-._~" and IP literals; no userinfo, no percent-encoding, no sub-delimiters.
  */
 #ifndef HALTER_HTTP_HTTP_HOST_H
 #define HALTER_HTTP_HTTP_HOST_H

@@ -150,12 +150,27 @@ static void add_line(struct strbuf *lines, enum http_addition addition, const ch
     strbuf_addf(lines, "%s: %s\r\n", addition_fields[addition], value);
 }
 
+/* A PEM text in one line: its line ends as %0A, and all that a URI would not have as it is, likewise. */
+static void add_escaped(struct strbuf *lines, enum http_addition addition, const char *value)
+{
+    strbuf_addf(lines, "%s: ", addition_fields[addition]);
+    for (; *value != '\0'; value++) {
+        unsigned char byte = (unsigned char)*value;
+
+        if ((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '-')
+            strbuf_add(lines, value, 1);
+        else
+            strbuf_addf(lines, "%%%02X", byte);
+    }
+    strbuf_adds(lines, "\r\n");
+}
+
 /* What a client has said must not end the line that it is quoted in. */
 static void add_quoted(struct strbuf *lines, enum http_addition addition, const char *value)
 {
     strbuf_addf(lines, "%s: ", addition_fields[addition]);
     for (; *value != '\0'; value++)
-        strbuf_addf(lines, "%c", *value > ' ' && *value < 0x7f ? *value : '?');
+        strbuf_addf(lines, "%c", *value >= ' ' && *value < 0x7f ? *value : '?');
     strbuf_adds(lines, "\r\n");
 }
 
@@ -200,6 +215,22 @@ void http_site_render(const struct filter_site *site, const struct filter_client
         case HTTP_ADD_TLS_SNI:
             if (client->facts.sni != NULL)
                 add_quoted(lines, HTTP_ADD_TLS_SNI, client->facts.sni);
+            break;
+        case HTTP_ADD_CLIENT_SUBJECT:
+            if (client->cert.subject != NULL)
+                add_quoted(lines, HTTP_ADD_CLIENT_SUBJECT, client->cert.subject);
+            break;
+        case HTTP_ADD_CLIENT_SERIAL:
+            if (client->cert.serial != NULL)
+                add_quoted(lines, HTTP_ADD_CLIENT_SERIAL, client->cert.serial);
+            break;
+        case HTTP_ADD_CLIENT_FINGERPRINT:
+            if (client->cert.fingerprint != NULL)
+                add_line(lines, HTTP_ADD_CLIENT_FINGERPRINT, client->cert.fingerprint);
+            break;
+        case HTTP_ADD_CLIENT_CERT:
+            if (client->cert.pem != NULL)
+                add_escaped(lines, HTTP_ADD_CLIENT_CERT, client->cert.pem);
             break;
         case HTTP_ADD_FORWARDED_HOST: /* depends on the request */
         case HTTP_ADDITION_COUNT:

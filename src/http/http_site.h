@@ -20,7 +20,11 @@
     X(FORWARDED, "Forwarded")                                                                                          \
     X(TLS_VERSION, "X-Forwarded-TLS-Version")                                                                          \
     X(TLS_CIPHER, "X-Forwarded-TLS-Cipher")                                                                            \
-    X(TLS_SNI, "X-Forwarded-TLS-SNI")
+    X(TLS_SNI, "X-Forwarded-TLS-SNI")                                                                                  \
+    X(CLIENT_SUBJECT, "X-Forwarded-Client-Subject")                                                                    \
+    X(CLIENT_SERIAL, "X-Forwarded-Client-Serial")                                                                      \
+    X(CLIENT_FINGERPRINT, "X-Forwarded-Client-Fingerprint")                                                            \
+    X(CLIENT_CERT, "X-Forwarded-Client-Cert")
 
 enum http_addition {
 #define X(name, field) HTTP_ADD_##name,

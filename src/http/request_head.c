@@ -284,7 +284,12 @@ static enum http_refusal check_host(const struct request_head *head, const struc
     refusal = check_target(head, known ? &host : NULL, in);
     if (refusal != HTTP_REFUSAL_NONE)
         return refusal;
+    if (head->kind == REQUEST_CONNECT && !known) /* HTTP/1.0: the target alone names the host */
+        known = http_host_parse(&host, in + head->lines.target, head->lines.target_end - head->lines.target);
     if (policy->required_host != NULL && (!known || !http_host_is(&host, policy->required_host)))
+        return HTTP_REFUSAL_HOST_MISDIRECTED;
+    if (policy->host_is_barred != NULL && known &&
+        policy->host_is_barred(policy->host_arg, host.name, host.name_length))
         return HTTP_REFUSAL_HOST_MISDIRECTED;
     return HTTP_REFUSAL_NONE;
 }

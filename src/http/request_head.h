@@ -1,8 +1,9 @@
 /*
  * request_head.h: what a complete request head says, and the head that the backend gets instead.
  *
- * Parse decides the framing (RFC 9112 section 6), the kind of the request and what becomes of each field; llhttp reads the
- * same bytes and must come to the same framing. Write puts the new head out. Nothing is kept between the two but this.
+ * Parse decides the framing (RFC 9112 section 6), the kind of the request and what becomes of each field; llhttp reads
+ * the same bytes and must come to the same framing. Write puts the new head out. Nothing is kept between the two but
+ * this.
  */
 #ifndef HALTER_HTTP_REQUEST_HEAD_H
 #define HALTER_HTTP_REQUEST_HEAD_H

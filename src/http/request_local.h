@@ -23,8 +23,8 @@ enum request_name {
 };
 
 /*
- * May the option stay in Connection? Not one that makes the backend drop a field of ours or one that decides the framing
- * (RFC 9110 section 7.6.1). "upgrade" is decided elsewhere.
+ * May the option stay in Connection? Not one that makes the backend drop a field of ours or one that decides the
+ * framing (RFC 9110 section 7.6.1). "upgrade" is decided elsewhere.
  */
 static inline bool request_option_stays(const struct http_policy *policy, const uint8_t *option, size_t length)
 {
@@ -40,14 +40,17 @@ static inline bool request_option_stays(const struct http_policy *policy, const 
     return !http_names_match(policy->strip, option, length);
 }
 
-/* May the protocol stay in Upgrade? Not HTTP/2, whose frames would pass unseen. */
+/*
+ * May the protocol stay in Upgrade? Not one that carries requests of its own, which would pass unseen: HTTP/2 in the
+ * clear, and HTTP within TLS (RFC 2817).
+ */
 static inline bool request_protocol_stays(const uint8_t *protocol, size_t length)
 {
     size_t name = 0;
 
     while (name < length && protocol[name] != '/')
         name++;
-    if (HTTP_BYTES_ARE(protocol, name, "http"))
+    if (HTTP_BYTES_ARE(protocol, name, "http") || HTTP_BYTES_ARE(protocol, name, "tls"))
         return false;
     return !(name >= 2 && HTTP_BYTES_ARE(protocol, 2, "h2"));
 }

@@ -10,8 +10,9 @@
 enum { TAIL_MIN = 8 * 1024 };
 
 /*
- * One step under way. Bytes before at are consumed; of these, those from kept on are to be put out as they are and have not
- * been yet. They are copied when something else must be put out behind them; at the end of a step they may be the tail.
+ * One step under way. Bytes before at are consumed; of these, those from kept on are to be put out as they are and have
+ * not been yet. They are copied when something else must be put out behind them; at the end of a step they may be the
+ * tail.
  */
 struct work {
     struct request_stream *stream;

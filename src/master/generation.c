@@ -75,24 +75,39 @@ static void note_ready(struct generation *generation, struct worker_process *wor
                generation->number);
 }
 
-/* Returns false when nothing more waits. */
-static bool receive_one(struct generation *generation, struct worker_process *worker, bool *at_end)
+static void obey(struct generation *generation, struct worker_process *worker, const struct control_message *message)
 {
-    uint8_t packet[CONTROL_PACKET_MAX];
-    struct control_message message;
-
-    if (!worker_process_receive(worker, packet, &message, at_end))
-        return false;
-    switch (message.type) {
+    switch (message->type) {
     case CONTROL_READY:
         note_ready(generation, worker);
         break;
     case CONTROL_LOG:
-        worker_process_log(worker, &message);
+        worker_process_log(worker, message);
         break;
     case CONTROL_DRAIN:
     case CONTROL_STOP:
         break; /* not for us */
+    }
+}
+
+/* Takes what waits in the channel, up to most packets. Returns false when it is at its end. */
+static bool hear(struct generation *generation, struct worker_process *worker, int most)
+{
+    uint8_t packet[CONTROL_PACKET_MAX];
+    struct control_message message;
+
+    for (int i = 0; i < most; i++) {
+        switch (worker_process_receive(worker, packet, &message)) {
+        case WORKER_SPOKE:
+            obey(generation, worker, &message);
+            break;
+        case WORKER_BABBLED:
+            break;
+        case WORKER_IS_SILENT:
+            return true;
+        case WORKER_HUNG_UP:
+            return false;
+        }
     }
     return true;
 }
@@ -101,13 +116,9 @@ static void on_control(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct worker_process *worker = watcher->data;
     struct generation *generation = worker->owner;
-    bool at_end = false;
 
     (void)events;
-    for (int i = 0; i < MESSAGES_PER_TURN; i++)
-        if (!receive_one(generation, worker, &at_end))
-            break;
-    if (at_end)
+    if (!hear(generation, worker, MESSAGES_PER_TURN))
         worker_process_close_channel(worker, loop);
     if (generation->state == GENERATION_STARTING && generation->ready_count == generation->worker_count) {
         generation->state = GENERATION_SERVING;
@@ -167,13 +178,11 @@ static void note_end_while_serving(struct generation *generation, struct worker_
 static void note_death(struct generation *generation, struct worker_process *worker, int status)
 {
     pid_t pid = worker->pid;
-    bool at_end = false;
     char how[64];
 
     /* What it said last is the most telling: hear all of it. */
-    for (int i = 0; worker->control_fd >= 0 && i < LAST_MESSAGES_MAX; i++)
-        if (!receive_one(generation, worker, &at_end))
-            break;
+    if (worker->control_fd >= 0)
+        (void)hear(generation, worker, LAST_MESSAGES_MAX);
     worker_process_close_channel(worker, generation->host->loop);
     worker->pid = 0;
     __atomic_store_n(&worker->metrics->counters[METRIC_connections_now], 0, __ATOMIC_RELAXED);

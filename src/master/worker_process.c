@@ -169,26 +169,19 @@ int worker_process_spawn(struct worker_process *worker, const struct worker_laun
     return 0;
 }
 
-bool worker_process_receive(struct worker_process *worker, uint8_t packet[CONTROL_PACKET_MAX],
-                            struct control_message *message, bool *at_end)
+enum worker_news worker_process_receive(struct worker_process *worker, uint8_t packet[CONTROL_PACKET_MAX],
+                                        struct control_message *message)
 {
-    *at_end = false;
-    for (;;) {
-        ssize_t size = recv(worker->control_fd, packet, CONTROL_PACKET_MAX, MSG_DONTWAIT);
+    ssize_t size;
 
-        if (size < 0 && errno == EINTR)
-            continue;
-        if (size < 0) {
-            *at_end = errno != EAGAIN && errno != EWOULDBLOCK;
-            return false;
-        }
-        if (size == 0) {
-            *at_end = true;
-            return false;
-        }
-        if (control_decode(packet, (size_t)size, message))
-            return true;
-    }
+    do
+        size = recv(worker->control_fd, packet, CONTROL_PACKET_MAX, MSG_DONTWAIT);
+    while (size < 0 && errno == EINTR);
+    if (size < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK ? WORKER_IS_SILENT : WORKER_HUNG_UP;
+    if (size == 0)
+        return WORKER_HUNG_UP;
+    return control_decode(packet, (size_t)size, message) ? WORKER_SPOKE : WORKER_BABBLED;
 }
 
 void worker_process_log(const struct worker_process *worker, const struct control_message *message)

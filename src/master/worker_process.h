@@ -47,12 +47,16 @@ int worker_process_spawn(struct worker_process *worker, const struct worker_laun
                          void (*on_control)(struct ev_loop *, ev_io *, int), struct error *errors)
     __attribute__((warn_unused_result));
 
-/*
- * Takes one message. True: *message is valid (text borrowed from packet). False: nothing more waits, or the channel is at
- * its end: *at_end tells. Packets that are no message are passed over.
- */
-bool worker_process_receive(struct worker_process *worker, uint8_t packet[CONTROL_PACKET_MAX],
-                            struct control_message *message, bool *at_end);
+enum worker_news {
+    WORKER_SPOKE,   /* *message is valid; its text is borrowed from packet */
+    WORKER_BABBLED, /* a packet that is no message: to be passed over, but to be counted, as it can come without end */
+    WORKER_IS_SILENT,
+    WORKER_HUNG_UP, /* the channel is at its end */
+};
+
+/* Takes one packet from the channel. */
+enum worker_news worker_process_receive(struct worker_process *worker, uint8_t packet[CONTROL_PACKET_MAX],
+                                        struct control_message *message);
 
 /* Writes a worker's log message to the log, if its level is on. */
 void worker_process_log(const struct worker_process *worker, const struct control_message *message);

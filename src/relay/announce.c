@@ -33,13 +33,19 @@ static size_t write_v2(const struct relay *relay, uint8_t *buffer, size_t size, 
     const struct config *config = relay->env->config;
     struct tls_facts facts;
 
+    struct tls_client_cert cert = {NULL, NULL, NULL, NULL};
+
     tls_conn_facts(relay->client.tls, &facts);
+    if (config->proxy_client_cert && facts.client_cert)
+        tls_conn_client_cert(relay->client.tls, &cert);
     struct proxy_v2_info info = {
         .source = *source,
         .destination = *destination,
         .alpn = facts.alpn,
         .alpn_length = facts.alpn_length,
         .authority = config->proxy_authority ? facts.sni : NULL,
+        .client_cert_pem = cert.pem,
+        .client_cert_pem_length = cert.pem != NULL ? strlen(cert.pem) : 0,
         .has_ssl = config->proxy_tlv,
         .ssl_client = client_bits(&facts),
         .ssl_verify = facts.client_cert ? facts.verify_result : PROXY_V2_VERIFY_NO_CERT,
@@ -47,7 +53,9 @@ static size_t write_v2(const struct relay *relay, uint8_t *buffer, size_t size, 
         .ssl_cipher = facts.cipher,
         .ssl_group = config->proxy_group && facts.group[0] != '\0' ? facts.group : NULL,
     };
-    return proxy_v2_write(buffer, size, &info);
+    size_t length = proxy_v2_write(buffer, size, &info);
+    tls_client_cert_clear(&cert);
+    return length;
 }
 
 size_t announce_write(const struct relay *relay, uint8_t *buffer, size_t size)

@@ -158,9 +158,16 @@ static bool open_filter(struct relay *relay)
     sock_local(relay->client.fd, &local);
     if (local.length > 0)
         endpoint_to_addr(&local, &client.destination);
-    if (relay->client.tls != NULL)
+    if (relay->client.tls != NULL) {
         tls_conn_facts(relay->client.tls, &client.facts);
+        client.site = relay->tls_site;
+        client.site_verifies = tls_site_verifies;
+        client.site_bars = tls_site_bars;
+        if (client.facts.client_cert)
+            tls_conn_client_cert(relay->client.tls, &client.cert);
+    }
     relay->filter = relay->env->filter_ops->open(relay->filter_site, &client);
+    tls_client_cert_clear(&client.cert);
     relay->request.filter_ops = relay->reply.filter_ops = relay->env->filter_ops;
     relay->request.filter = relay->reply.filter = relay->filter;
     relay->request.is_filtered = true;
@@ -468,10 +475,12 @@ static void step_closing(struct relay *relay, uint64_t now_ms)
 /* --- the machine --- */
 
 void relay_init(struct relay *relay, const struct relay_env *env, const struct transport *client,
-                const struct filter_site *filter_site, const struct endpoint *peer, uint64_t now_ms)
+                const struct tls_site *tls_site, const struct filter_site *filter_site, const struct endpoint *peer,
+                uint64_t now_ms)
 {
     memset(relay, 0, sizeof *relay);
     relay->env = env;
+    relay->tls_site = tls_site;
     relay->filter_site = filter_site;
     relay->phase = RELAY_HANDSHAKE;
     relay->client = *client;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "tls_conn_local.h"
 #include "tls_site.h"
+#include "tls_verify.h"
 #include "tls_wire.h"
 
 /*
@@ -69,6 +71,11 @@ void tls_conn_free(struct tls_conn *conn)
     free(conn);
 }
 
+SSL *tls_conn_ssl(const struct tls_conn *conn)
+{
+    return conn->ssl;
+}
+
 void tls_conn_refuse_name(SSL *ssl, const char *name, size_t length)
 {
     struct tls_conn *conn = SSL_get_app_data(ssl);
@@ -120,6 +127,8 @@ enum io tls_conn_handshake(struct tls_conn *conn)
     ERR_clear_error();
     int result = SSL_do_handshake(conn->ssl);
     if (result == 1) {
+        if (!tls_verify_is_satisfied(conn->ssl))
+            return fail_because(conn, "the client's certificate does not satisfy client-verify");
         conn->established = true;
         SSL_set_info_callback(conn->ssl, on_info);
         return IO_OK;

@@ -131,15 +131,16 @@ static int set_certificate(SSL_CTX *ctx, const struct tls_cert *cert, struct err
 }
 
 /* A session must not outlive its host nor its verification policy: RFC 5077 leaves that to us (CVE-2025-23419). */
-static int set_session_context(SSL_CTX *ctx, const struct tls_cert *cert, const struct conf_tls *tls)
+static int set_session_context(SSL_CTX *ctx, const struct tls_cert *cert, const struct tls_verify *verify)
 {
     unsigned char id[EVP_MAX_MD_SIZE];
     unsigned int length = 0;
     struct strbuf text = STRBUF_INIT;
 
     strbuf_add(&text, cert->digest, sizeof cert->digest);
-    strbuf_addf(&text, " verify=%d ca=%s", (int)tls->client_verify,
-                tls->client_verify_ca != NULL ? tls->client_verify_ca : "");
+    strbuf_addf(&text, " verify=%d ", (int)verify->mode);
+    if (verify->authorities != NULL)
+        strbuf_add(&text, verify->authorities->digest, sizeof verify->authorities->digest);
     int good = EVP_Digest(text.data, text.length, id, &length, EVP_sha256(), NULL) == 1 &&
                SSL_CTX_set_session_id_context(ctx, id, length) == 1;
     strbuf_clear(&text);
@@ -203,8 +204,8 @@ SSL_CTX *tls_context_new(const struct tls_cert *cert, const struct tls_context_o
     int result = 0;
 
     ERR_clear_error();
-    if (ctx == NULL || set_versions(ctx, options->tls->versions) < 0 ||
-        set_session_context(ctx, cert, options->tls) < 0 ||
+    if (ctx == NULL || set_versions(ctx, options->tls->versions) < 0 || tls_verify_set(ctx, options->verify) < 0 ||
+        set_session_context(ctx, cert, options->verify) < 0 ||
         SSL_CTX_set_tlsext_ticket_keys(ctx, keys.bytes, sizeof keys.bytes) != 1)
         result = error_add(errors, &place, "cannot set up TLS: %s", tls_lib_reason(reason, sizeof reason));
     OPENSSL_cleanse(&keys, sizeof keys);

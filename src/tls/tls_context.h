@@ -8,6 +8,7 @@
 
 #include "tls/tls_server.h"
 #include "tls_cert.h"
+#include "tls_verify.h"
 
 /* The default list of groups, when ecdh-curve is not set: post-quantum hybrid first, then the fast ones. */
 #define TLS_GROUPS_DEFAULT "X25519MLKEM768:X25519:P-256:P-384"
@@ -22,6 +23,7 @@ struct tls_context_options {
     const struct conf_tls *tls;
     const char *alpn_protos; /* "h2,http/1.1"; NULL */
     const struct tls_ticket_keys *keys;
+    const struct tls_verify *verify;
     /* for faults: where a setting was given, else whose settings these are */
     const struct conf_marks *own_marks;    /* of the frontend */
     const struct conf_marks *global_marks; /* from which it inherits */

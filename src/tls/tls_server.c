@@ -18,6 +18,7 @@
 struct host {
     SSL_CTX *ctx;
     const struct tls_cert *cert;
+    bool verifies; /* asks its clients for a certificate */
 };
 
 /* A list of certificates under one set of TLS settings. */
@@ -42,6 +43,7 @@ struct tls_server {
     size_t dir_pem_count;
     struct cert_list global;
     struct cert_list *own; /* for each frontend */
+    struct tls_authority_list authorities;
     struct host_set **sets;
     size_t set_count;
     struct tls_site *sites;
@@ -113,7 +115,6 @@ static void list_pem_dir(struct tls_server *server, struct error *errors)
         server->dir_pem_count = files.count;
         for (size_t i = 0; i < files.count; i++) {
             server->dir_pems[i].cert = mem_strdup(files.paths[i]);
-            server->dir_pems[i].client_verify = config->tls.client_verify;
         }
     }
     file_list_clear(&files);
@@ -168,12 +169,33 @@ static const char *alpn_of(const struct tls_server *server, const struct conf_fr
     return frontend->http.on ? "http/1.1" : server->config->alpn_protos;
 }
 
-static SSL_CTX *new_context(const struct tls_server *server, const struct tls_cert *cert,
-                            const struct conf_frontend *frontend, struct error *errors)
+/* What a certificate says itself counts, else what the frontend says that it is used on. */
+static int find_verify(struct tls_server *server, const struct tls_cert *cert, const struct conf_frontend *frontend,
+                       struct tls_verify *verify, struct error *errors)
 {
+    bool is_own = cert->pem->client_verify_is_own;
+    const char *path = is_own ? cert->pem->client_verify_ca : frontend->tls.client_verify_ca;
+
+    verify->mode = is_own ? cert->pem->client_verify : frontend->tls.client_verify;
+    verify->authorities = NULL;
+    if (verify->mode == CLIENT_VERIFY_NONE)
+        return 0;
+    if (path == NULL)
+        return error_add(errors, &frontend->place, "client-verify needs client-verify-ca");
+    verify->authorities = tls_authorities_find(&server->authorities, path,
+                                               is_own ? &cert->pem->place : &frontend->place, errors);
+    return verify->authorities != NULL ? 0 : -1;
+}
+
+static SSL_CTX *new_context(struct tls_server *server, const struct tls_cert *cert,
+                            const struct conf_frontend *frontend, struct tls_verify *verify, struct error *errors)
+{
+    if (find_verify(server, cert, frontend, verify, errors) < 0)
+        return NULL;
     struct tls_context_options options = {.tls = &frontend->tls,
                                           .alpn_protos = alpn_of(server, frontend),
                                           .keys = &server->keys,
+                                          .verify = verify,
                                           .own_marks = &frontend->marks,
                                           .global_marks = &server->config->marks,
                                           .place = &frontend->place};
@@ -209,9 +231,11 @@ static struct host_set *host_set_new(struct tls_server *server, const struct cer
         struct host *host = &set->hosts[set->count];
 
         host->cert = list->certs[i];
-        host->ctx = new_context(server, host->cert, frontend, errors);
+        struct tls_verify verify;
+        host->ctx = new_context(server, host->cert, frontend, &verify, errors);
         if (host->ctx == NULL)
             continue;
+        host->verifies = verify.mode != CLIENT_VERIFY_NONE;
         set->count++;
         index_names(set, host, errors);
     }
@@ -247,6 +271,28 @@ static bool find_host_name(SSL *ssl, const char **name, size_t *length)
     return *length <= left - 5;
 }
 
+/* The host that a normalised name chooses; NULL: the default one. */
+static const struct host *find_host(const struct tls_site *site, const char *name)
+{
+    const struct host *host = site->own != NULL ? name_table_find(site->own, name) : NULL;
+
+    return host == NULL && site->shared != NULL ? name_table_find(site->shared, name) : host;
+}
+
+bool tls_site_verifies(const struct tls_site *site, const char *name)
+{
+    const struct host *host = name != NULL ? find_host(site, name) : NULL;
+
+    return host != NULL ? host->verifies : site->fallback_verifies;
+}
+
+bool tls_site_bars(const struct tls_site *site, const char *sni, const char *host)
+{
+    const struct host *asked = sni != NULL ? find_host(site, sni) : NULL;
+
+    return asked != find_host(site, host) && (tls_site_verifies(site, sni) || tls_site_verifies(site, host));
+}
+
 /* Before versions, sessions and extensions are looked at, so that all of them are the chosen host's. */
 static int on_client_hello(SSL *ssl, int *alert, void *arg)
 {
@@ -258,14 +304,11 @@ static int on_client_hello(SSL *ssl, int *alert, void *arg)
 
     if (!find_host_name(ssl, &name, &length))
         return SSL_CLIENT_HELLO_SUCCESS;
-    if (name_normalise(normal, sizeof normal, name, length)) {
-        if (site->own != NULL)
-            host = name_table_find(site->own, normal);
-        if (host == NULL && site->shared != NULL)
-            host = name_table_find(site->shared, normal);
-    }
+    if (name_normalise(normal, sizeof normal, name, length))
+        host = find_host(site, normal);
     if (host != NULL) {
         SSL_set_SSL_CTX(ssl, host->ctx);
+        SSL_set_verify(ssl, SSL_CTX_get_verify_mode(host->ctx), NULL); /* which the context change leaves alone */
         return SSL_CLIENT_HELLO_SUCCESS;
     }
     if (!site->nomatch_abort)
@@ -289,9 +332,11 @@ static void build_site(struct tls_server *server, size_t index, struct host_set 
                             frontend->host != NULL ? frontend->host : "*", frontend->port);
         return;
     }
-    site->base = new_context(server, own->fallback, frontend, errors);
+    struct tls_verify verify;
+    site->base = new_context(server, own->fallback, frontend, &verify, errors);
     if (site->base == NULL)
         return;
+    site->fallback_verifies = verify.mode != CLIENT_VERIFY_NONE;
     SSL_CTX_set_client_hello_cb(site->base, on_client_hello, site);
     if (own->count > 0)
         site->own = &host_set_new(server, own, frontend, errors)->names;
@@ -354,6 +399,7 @@ void tls_server_free(struct tls_server *server)
         host_set_free(server->sets[i]);
     for (size_t i = 0; i < server->dir_pem_count; i++)
         free(server->dir_pems[i].cert);
+    tls_authority_list_clear(&server->authorities);
     cert_list_clear(&server->global);
     free(server->dir_pems);
     free(server->sets);

@@ -14,6 +14,7 @@ struct tls_site {
     const struct name_table *own;    /* normalised name -> SSL_CTX, certificates of this frontend; NULL */
     const struct name_table *shared; /* global certificates; NULL when the frontend does not match them */
     bool nomatch_abort;
+    bool fallback_verifies; /* base asks its clients for a certificate */
 };
 
 /* tls_conn.c: remembers for the log which name the client of ssl was refused for. */

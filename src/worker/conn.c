@@ -56,18 +56,20 @@ static void conn_watch(struct conn *conn, unsigned wants)
 bool conn_open(struct worker *worker, int fd, size_t frontend, const struct endpoint *peer)
 {
     struct conn *conn = malloc(sizeof *conn);
+    const struct tls_site *tls_site = tls_server_site(worker->setup->server, frontend);
+    const struct filter_site *filter_site = worker->setup->filter_ops != NULL ? worker->setup->filter_sites[frontend]
+                                                                              : NULL;
     struct transport client;
 
     if (conn == NULL) {
         sock_close(fd);
         return false;
     }
-    if (transport_accept(&client, &worker->shared, fd, tls_server_site(worker->setup->server, frontend)) < 0) {
+    if (transport_accept(&client, &worker->shared, fd, tls_site) < 0) {
         free(conn);
         return false;
     }
-    relay_init(&conn->relay, &worker->env, &client,
-               worker->setup->filter_ops != NULL ? worker->setup->filter_sites[frontend] : NULL, peer, clock_now_ms());
+    relay_init(&conn->relay, &worker->env, &client, tls_site, filter_site, peer, clock_now_ms());
     conn->worker = worker;
     conn->wheel_ms = 0;
     conn->waiting_events = 0;

@@ -82,6 +82,7 @@ def halter(request, certs):
         nofile=None,
         wrapper=(),
         abstract=False,
+        groups=None,
         ready=True,
         **settings,
     ):
@@ -91,7 +92,7 @@ def halter(request, certs):
                 settings["backend"] = backend.spec
             settings.setdefault("pems", [certs.default])
             text = configuration(**settings)
-        instance = Halter(text, arguments, binary, environment, nofile, wrapper, abstract)
+        instance = Halter(text, arguments, binary, environment, nofile, wrapper, abstract, groups)
         started.append(instance)
         return instance.wait_ready() if ready else instance
 

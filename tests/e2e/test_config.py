@@ -234,6 +234,24 @@ def test_what_hitch_refuses_for_its_lexers_sake_is_taken_as_meant(workdir, certs
     assert done.returncode == 0 and meaning in done.stdout, done.stderr + done.stdout
 
 
+@pytest.mark.parametrize("host", ["*", "127.0.0.1", "localhost"])
+def test_frontend_that_is_there_twice_is_one_fault(check, host):
+    done = check('frontend = "[%s]:8443"\nfrontend = "[%s]:8443"\n' % (host, host))
+    assert len(faults(done)) == 1 and ":2:12: " in faults(done)[0], done.stderr
+
+
+def test_frontends_that_overlap_under_other_names_are_refused(check):
+    done = check('frontend = "[localhost]:8443"\nfrontend = "[127.0.0.1]:8443"\n')
+    assert len(faults(done)) == 1 and ":2:12: " in faults(done)[0] and "127.0.0.1:8443" in faults(done)[0], done.stderr
+
+
+def test_setting_that_the_library_refuses_is_one_fault_with_its_place(certs):
+    done = run("-t", *AS_USER, "--ecdh-curve=foo", "-f[127.0.0.1]:1", "-f[127.0.0.1]:2", certs.default.path)
+    assert done.returncode == 1
+    assert len(faults(done)) == 1, done.stderr
+    assert 'command line: ecdh-curve = "foo" is refused' in faults(done)[0] and "(" not in faults(done)[0]
+
+
 def test_log_file_that_cannot_be_opened_is_told_by_the_test(check):
     done = check('log-filename = "/nonexistent/log"')
     assert done.returncode in (1, 2) and "/nonexistent/log" in done.stderr
@@ -265,9 +283,7 @@ def test_no_certificate_is_a_fault_that_names_the_frontend(check):
     "text",
     [
         "proxy-proxy = on",
-        'client-verify = required client-verify-ca = "%(ca)s"',
         "session-cache = 100",
-        "proxy-client-cert = on",
         "ocsp-verify-staple = on",
     ],
 )
@@ -538,6 +554,31 @@ def test_pidfile_is_written_locked_and_removed(halter, conf, workdir):
     assert int(pidfile.read_text()) == first.pid
     first.stop()
     assert not pidfile.exists()
+
+
+def test_pidfile_that_cannot_be_written_is_a_fault_and_starts_nothing(halter, conf, workdir):
+    """As on a full disk: here no file may grow."""
+    pidfile = workdir / "halter.pid"
+    instance = halter(
+        conf(),
+        arguments=["--pidfile=%s" % pidfile],
+        wrapper=["sh", "-c", 'ulimit -f 0; exec "$0" "$@"'],
+        ready=False,
+    )
+    instance.wait_exit(1)
+    assert re.search("cannot write pidfile .*%s" % re.escape(str(pidfile)), instance.log_text()), instance.log_text()
+    assert "worker" not in instance.log_text()
+    assert not pidfile.exists()
+
+
+def test_pidfile_that_is_no_file_is_refused_and_stays(halter, conf, workdir):
+    """--pidfile=/dev/null must not cost the machine its /dev/null."""
+    pidfile = workdir / "device"
+    os.mkfifo(pidfile)
+    instance = halter(conf(), arguments=["--pidfile=%s" % pidfile], ready=False)
+    instance.wait_exit(1)
+    assert "not a regular file" in instance.log_text()
+    assert pidfile.exists()
 
 
 def test_stale_pidfile_does_no_harm(halter, workdir):

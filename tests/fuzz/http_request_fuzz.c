@@ -1,9 +1,9 @@
 /*
  * http_request_fuzz.c: requests of a client, rewritten.
  *
- * The first bytes of the input choose the policy, how the rest is cut, and how a header that must not pass is spelled; that one
- * is put behind the first line. What comes out is read again by llhttp: as many requests as went in, with the same
- * bodies, each with ours of the added fields and with no other; whatever the cuts, the same bytes.
+ * The first bytes of the input choose the policy, how the rest is cut, and how a header that must not pass is spelled;
+ * that one is put behind the first line. What comes out is read again by llhttp: as many requests as went in, with the
+ * same bodies, each with ours of the added fields and with no other; whatever the cuts, the same bytes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -128,6 +128,21 @@ static int on_message_begin(llhttp_t *parser)
     return 0;
 }
 
+/* Connection must not make the backend drop a field of ours. */
+static void judge_connection(const struct reading *reading)
+{
+    size_t start = 0;
+
+    if (reading->value_length == sizeof reading->value)
+        return;
+    for (size_t i = 0; i <= reading->value_length; i++) {
+        if (i < reading->value_length && strchr(", \t", reading->value[i]) == NULL)
+            continue;
+        CHECK(i == start || !http_names_match(&strip, (const uint8_t *)reading->value + start, i - start));
+        start = i + 1;
+    }
+}
+
 /* A field of the output that is complete: if its name is one that is taken out, it must be ours. */
 static void judge_field(struct reading *reading, bool trailer)
 {
@@ -136,6 +151,8 @@ static void judge_field(struct reading *reading, bool trailer)
 
     if (!reading->in_value || !reading->check_fields)
         return;
+    if (reading->name_length == 10 && strncasecmp(reading->name, "connection", 10) == 0)
+        judge_connection(reading);
     if (!http_names_match(&strip, (const uint8_t *)reading->name, reading->name_length))
         return;
     CHECK(!trailer);
@@ -271,8 +288,9 @@ static void compare(const struct http_policy *policy, const struct outcome *outc
     CHECK(!after.failed);
     CHECK(after.count == outcome->requests);
     read_again(&before, in, outcome->consumed);
-    /* llhttp is stricter with chunk extensions, and has more to say about what follows "close" */
-    CHECK(before.failed || before.count == after.count);
+    /* llhttp fails at what follows "close", and goes on after both "close" and "keep-alive" in HTTP/1.0 */
+    if (!before.failed && before.count != after.count)
+        CHECK(before.count > after.count && after.count > 0 && messages_out[after.count - 1].minor == 0);
     for (size_t i = 0; i < after.count && i < before.count; i++) {
         const struct message *a = &messages_in[i], *b = &messages_out[i];
 

@@ -207,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     transport_init(&client, &client_ops, &script_net, &shared);
     client.fd = CLIENT_FD;
     client.writable = true;
-    relay_init(&relay, &env, &client, NULL, &peer, now_ms);
+    relay_init(&relay, &env, &client, NULL, NULL, &peer, now_ms);
     wants = RELAY_CLIENT_READ;
 
     for (size_t i = 0; i + 1 < size; i += 2) {

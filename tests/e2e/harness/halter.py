@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -132,7 +133,17 @@ class Halter:
     address (the first), pid, log (Lines of stderr), directory, conf_path.
     """
 
-    def __init__(self, text, arguments=(), binary_path=None, environment=None, nofile=None, wrapper=(), abstract=False):
+    def __init__(
+        self,
+        text,
+        arguments=(),
+        binary_path=None,
+        environment=None,
+        nofile=None,
+        wrapper=(),
+        abstract=False,
+        groups=None,
+    ):
         self.directory = make_directory()
         self.conf_path = self.directory / "halter.conf"
         self.listen_path = self.directory / "listen"
@@ -157,7 +168,7 @@ class Halter:
             stderr=subprocess.PIPE,
             env=self.environment,
             start_new_session=True,
-            preexec_fn=_limit_descriptors(nofile) if nofile else None,
+            preexec_fn=_prepare(nofile, groups),
         )
         self.log = Lines(self.process.stderr, "the log of halter")
         self.pid = self.process.pid
@@ -267,10 +278,13 @@ class Halter:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def _limit_descriptors(count):
-    def limit():
-        import resource
+def _prepare(nofile, groups):
+    """What the child does before it becomes halter: a limit of descriptors, supplementary groups."""
 
-        resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+    def prepare():
+        if nofile:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
+        if groups:
+            os.setgroups(groups)
 
-    return limit
+    return prepare if nofile or groups else None

@@ -55,7 +55,7 @@ def start():
     """Marks this process's children to come; they are ended when this process is gone, however that came about."""
     run = "%d-%s" % (os.getpid(), os.urandom(8).hex())
     os.environ[RUN_MARK] = run
-    environment = {name: value for name, value in os.environ.items() if name != RUN_MARK}
+    environment = {name: value for name, value in os.environ.items() if name not in (RUN_MARK, TEST_MARK)}
     process = subprocess.Popen(
         [sys.executable, __file__, run], stdin=subprocess.PIPE, env=environment, start_new_session=True
     )

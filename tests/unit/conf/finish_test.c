@@ -165,12 +165,7 @@ static void not_supported_yet(void **state)
     static const struct {
         const char *text, *keyword;
     } refused[] = {
-        {"client-verify = optional client-verify-ca = \"ca\"", "client-verify"},
-        {"client-verify-ca = \"ca\"", "client-verify-ca"},
-        {"frontend = { port = \"1\" client-verify = required client-verify-ca = \"ca\" }", "client-verify"},
-        {"pem-file = { cert = \"y\" client-verify = required client-verify-ca = \"ca\" }", "client-verify"},
         {"proxy-proxy = on", "proxy-proxy"},
-        {"proxy-client-cert = on", "proxy-client-cert"},
         {"pem-file = { cert = \"y\" ocsp-resp-file = \"o\" }", "ocsp-resp-file"},
         {"ocsp-verify-staple = on", "ocsp-verify-staple"},
         {"frontend = { port = \"1\" pem-file = { cert = \"y\" ocsp-verify-staple = on } }", "ocsp-verify-staple"},

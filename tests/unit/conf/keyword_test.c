@@ -132,7 +132,7 @@ static void later_list_names_what_is_missing(void **state)
 
     (void)state;
     keyword_later_print(&text);
-    assert_non_null(strstr(text.data, "client-verify: refused\n"));
+    assert_non_null(strstr(text.data, "proxy-proxy: refused\n"));
     assert_non_null(strstr(text.data, "ocsp-dir: ignored with a warning\n"));
     assert_null(strstr(text.data, "ssl-engine"));
     strbuf_clear(&text);

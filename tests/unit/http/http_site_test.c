@@ -114,7 +114,7 @@ static void test_a_name_cannot_end_its_line(void **state)
     http()->add = mem_strdup("x-forwarded-tls-sni");
     client.facts.sni = "evil\r\nX-Forwarded-For: 6.6.6.6";
     build();
-    assert_lines("X-Forwarded-TLS-SNI: evil??X-Forwarded-For:?6.6.6.6\r\n");
+    assert_lines("X-Forwarded-TLS-SNI: evil??X-Forwarded-For: 6.6.6.6\r\n");
 }
 
 static void test_nothing_to_add(void **state)

@@ -147,7 +147,7 @@ static int set_up(void **state)
     transport_init(&client, &plain_transport_ops, &script_net, &shared);
     client.fd = CLIENT_FD;
     client.writable = true;
-    relay_init(&relay, &env, &client, (const struct filter_site *)&toy, &peer, now_ms);
+    relay_init(&relay, &env, &client, NULL, (const struct filter_site *)&toy, &peer, now_ms);
     return 0;
 }
 

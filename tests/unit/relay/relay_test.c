@@ -56,7 +56,7 @@ static int set_up(void **state)
     transport_init(&client, &client_ops, &script_net, &shared);
     client.fd = CLIENT_FD;
     client.writable = true;
-    relay_init(&relay, &env, &client, NULL, &peer, now_ms);
+    relay_init(&relay, &env, &client, NULL, NULL, &peer, now_ms);
     return 0;
 }
 
