@@ -14,6 +14,7 @@
     X(tls_error, CLIENT, "the client broke the TLS protocol")                                                          \
     X(plain_http, CLIENT, "the client spoke HTTP without TLS")                                                         \
     X(request_refused, CLIENT, "a request broke the rules of HTTP, or a limit")                                        \
+    X(head_timeout, CLIENT, "a request head was not complete within first-data-timeout")                               \
     X(first_data_timeout, CLIENT, "no data in either direction within first-data-timeout")                             \
     X(idle_timeout, CLIENT, "no data in either direction within idle-timeout")                                         \
     X(half_close_timeout, CLIENT, "the backend had ended, and the client was silent for half-close-timeout")           \

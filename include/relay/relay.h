@@ -88,6 +88,7 @@ struct relay {
     size_t backend_tried; /* attempts made for this connection */
     size_t backend_index; /* into env->backends */
     uint64_t accepted_ms;
+    uint64_t head_since_ms; /* when the first part of an incomplete request head came; 0: there is none */
     uint64_t deadline_ms;      /* relay_expire() is due then; RELAY_NO_DEADLINE: never */
     uint64_t connect_until_ms; /* the present attempt ends then; RELAY_NO_DEADLINE: never */
     bool connect_waits;        /* the backend's backlog was full: try again at deadline_ms */

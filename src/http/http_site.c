@@ -29,6 +29,8 @@ static void parse_additions(struct filter_site *site, const char *list, const st
     const char *word;
     size_t length;
 
+    if (list != NULL && strcmp(list, "none") == 0)
+        return;
     while (list != NULL && (word = next_word(&list, &length)) != NULL) {
         int found = -1;
 
@@ -76,6 +78,19 @@ static bool parse_prefix(struct http_prefix *prefix, const char *word, size_t le
     return prefix->bits <= most;
 }
 
+/* ::ffff:192.0.2.0/120 is 192.0.2.0/24: clients that came by IPv4 are known as such (RFC 4291, section 2.5.5.2). */
+static void unmap(struct http_prefix *prefix)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    if (prefix->addr.family != ADDR_IPV6 || prefix->bits < 96 ||
+        memcmp(prefix->addr.bytes, mapped, sizeof mapped) != 0)
+        return;
+    prefix->addr.family = ADDR_IPV4;
+    memmove(prefix->addr.bytes, prefix->addr.bytes + sizeof mapped, 4);
+    prefix->bits -= 96;
+}
+
 static void parse_trusted(struct filter_site *site, const char *list, const struct place *place, struct error *errors)
 {
     const char *word;
@@ -91,6 +106,7 @@ static void parse_trusted(struct filter_site *site, const char *list, const stru
                             (int)length, word);
             continue;
         }
+        unmap(&prefix);
         site->trusted = mem_resize(site->trusted, site->trusted_count + 1, sizeof *site->trusted);
         site->trusted[site->trusted_count++] = prefix;
     }

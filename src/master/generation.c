@@ -321,6 +321,15 @@ void generation_drain(struct generation *generation)
     look_soon(generation);
 }
 
+void generation_hurry(struct generation *generation, double most_s)
+{
+    bool is_armed = ev_is_active(&generation->deadline);
+
+    if (generation->state == GENERATION_DRAINING &&
+        (!is_armed || ev_timer_remaining(generation->host->loop, &generation->deadline) > most_s))
+        set_deadline(generation, most_s);
+}
+
 void generation_stop(struct generation *generation)
 {
     if (generation->state == GENERATION_STOPPING)

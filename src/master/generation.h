@@ -68,6 +68,9 @@ int generation_spawn(struct generation *generation, struct error *errors) __attr
 void generation_drain(struct generation *generation);
 void generation_stop(struct generation *generation);
 
+/* Leaves a draining generation at most this long: its young connections may still finish. */
+void generation_hurry(struct generation *generation, double most_s);
+
 /* After SIGCHLD, or when in doubt. May call on_failed and on_gone. */
 void generation_reap(struct generation *generation);
 

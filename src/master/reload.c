@@ -19,6 +19,11 @@
 /* Old generations beside the one that serves; more of them are stopped although they still have connections. */
 enum { OLD_GENERATIONS_MAX = 1 };
 
+/* One beyond that is ended, but not in the middle of a handshake: when reloads follow each other within seconds, its
+ * connections are as young. Far too many are ended at once. */
+#define HURRY_S 10.0
+enum { HURRIED_GENERATIONS_MAX = 8 };
+
 static struct listen_options listen_options_of(const struct config *config)
 {
     return (struct listen_options){
@@ -66,7 +71,10 @@ static void limit_old_generations(struct master *master, size_t most)
             continue;
         log_notice("event=old-generation-stopped generation=%u workers=%zu reason=\"too many are draining\"",
                    generation->number, generation_live_count(generation));
-        generation_stop(generation);
+        if (count > HURRIED_GENERATIONS_MAX)
+            generation_stop(generation);
+        else
+            generation_hurry(generation, HURRY_S);
     }
 }
 

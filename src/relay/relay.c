@@ -29,10 +29,24 @@ static uint64_t after(uint64_t start_ms, unsigned seconds)
     return seconds == 0 ? RELAY_NO_DEADLINE : start_ms + (uint64_t)seconds * 1000;
 }
 
+/* A head that comes in small pieces keeps no connection open: its deadline counts from its first byte. */
+static bool is_head_incomplete(const struct relay *relay)
+{
+    return relay->request.state == PIPE_OPEN && relay->request.held != NULL && !relay->request.backlog;
+}
+
 static void set_stream_deadline(struct relay *relay, uint64_t now_ms)
 {
     const struct config *config = relay->env->config;
 
+    if (!is_head_incomplete(relay))
+        relay->head_since_ms = 0;
+    else if (relay->head_since_ms == 0)
+        relay->head_since_ms = now_ms;
+    if (relay->head_since_ms != 0 && config->first_data_timeout_s != 0) {
+        relay->deadline_ms = after(relay->head_since_ms, config->first_data_timeout_s);
+        return;
+    }
     if (relay->request.moved_bytes + relay->reply.moved_bytes == 0)
         relay->deadline_ms = after(relay->accepted_ms, config->first_data_timeout_s);
     else if (relay->reply.state == PIPE_OPEN)
@@ -566,6 +580,8 @@ unsigned relay_step(struct relay *relay, unsigned events, uint64_t now_ms)
 
 static enum close_reason stream_timeout_reason(const struct relay *relay)
 {
+    if (relay->head_since_ms != 0 && relay->env->config->first_data_timeout_s != 0)
+        return CLOSE_head_timeout;
     if (relay->request.moved_bytes + relay->reply.moved_bytes == 0)
         return CLOSE_first_data_timeout;
     if (relay->reply.state == PIPE_OPEN)

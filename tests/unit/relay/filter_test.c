@@ -210,6 +210,26 @@ static void test_a_part_waits_for_the_rest(void **state)
     assert_output(&script_backend, "+alpha\n+beta\n");
 }
 
+static void test_a_part_cannot_keep_the_connection_open(void **state)
+{
+    (void)state;
+    config.first_data_timeout_s = 60;
+    config.idle_timeout_s = 600;
+    happen(0);
+    client_says("whole\npa");
+    assert_int_equal(now_ms + 60000, relay.deadline_ms);
+    script_input(&script_client, "rt");
+    (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 50000);
+    assert_int_equal(now_ms + 60000, relay.deadline_ms); /* counts from its first byte */
+    script_input(&script_client, "\n");
+    (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 55000);
+    assert_int_equal(now_ms + 55000 + 600000, relay.deadline_ms);
+    script_input(&script_client, "x");
+    (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 70000);
+    (void)relay_expire(&relay, now_ms + 130000);
+    assert_int_equal(CLOSE_head_timeout, relay.reason);
+}
+
 static void test_unchanged_bytes_keep_their_place(void **state)
 {
     (void)state;
@@ -335,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_comes_first_is_filtered_too),
         TEST(test_a_part_waits_for_the_rest),
+        TEST(test_a_part_cannot_keep_the_connection_open),
         TEST(test_unchanged_bytes_keep_their_place),
         TEST(test_a_full_buffer_and_a_full_backend),
         TEST(test_hold_until_the_reply),
