@@ -125,7 +125,9 @@ struct config {
     struct conf_frontend *frontends; /* at least one after config_finish() */
     size_t frontend_count;
     struct conf_backend backend;
-    unsigned backend_refresh_s;         /* 0: never */
+    struct conf_backend
+        http_redirect;          /* where plain HTTP is sent to https; port NULL: nowhere, host NULL: all addresses */
+    unsigned backend_refresh_s; /* 0: never */
     unsigned backend_connect_timeout_s; /* 0: none */
     unsigned ssl_handshake_timeout_s;   /* from accept to the end of the handshake; 0: none */
     unsigned first_data_timeout_s;      /* from accept to the first plaintext in either direction; 0: none */

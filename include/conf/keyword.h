@@ -40,6 +40,7 @@
     X(QUIET, "switch")           /* the log level 0 or 1 */                                                            \
     X(FRONTEND, "endpoint")      /* adds a struct conf_frontend */                                                     \
     X(BACKEND, "endpoint")       /* struct conf_backend */                                                             \
+    X(REDIRECT, "endpoint")      /* struct conf_backend; "" makes it nothing */                                        \
     X(PEM_FILE, "path")          /* adds a struct conf_pem */                                                          \
     X(HOST, "host")              /* char *; NULL for all addresses */                                                  \
     X(PORT, "port")              /* char * */                                                                          \

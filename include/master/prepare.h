@@ -38,6 +38,7 @@ struct prepared {
     size_t address_count;
     const struct filter_ops *filter_ops; /* NULL: built without HTTP */
     struct filter_site **filter_sites;   /* for each frontend; NULL entries where it needs none */
+    size_t filter_site_count;            /* one more than frontends: the last is that of http-redirect */
     struct privileges who;
     unsigned worker_count;
 };

@@ -12,6 +12,7 @@
     X(handshake_failed, CLIENT, "the TLS handshake failed")                                                            \
     X(handshake_timeout, CLIENT, "no complete TLS handshake within ssl-handshake-timeout")                             \
     X(tls_error, CLIENT, "the client broke the TLS protocol")                                                          \
+    X(redirected, NOBODY, "the client was sent to https")                                                              \
     X(plain_http, CLIENT, "the client spoke HTTP without TLS")                                                         \
     X(request_refused, CLIENT, "a request broke the rules of HTTP, or a limit")                                        \
     X(head_timeout, CLIENT, "a request head was not complete within first-data-timeout")                               \

@@ -53,7 +53,8 @@ struct filter_step {
 };
 
 struct filter_ops {
-    /* The site of config->frontends[frontend], or NULL when that needs no filter. Faults are added to errors. */
+    /* The site of config->frontends[frontend], or of http-redirect when frontend is their count. NULL when a fault was
+     * added to errors. */
     struct filter_site *(*site_new)(const struct config *config, size_t frontend, struct error *errors);
     void (*site_free)(struct filter_site *site);
 

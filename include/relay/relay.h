@@ -77,6 +77,7 @@ struct relay {
     enum relay_phase ended_in; /* the phase in which `reason` was found */
     enum close_reason reason;  /* why it ends, once it does */
     bool has_reason;
+    bool is_answered_here;       /* by the filter alone: there is no backend. Set before the first step */
     bool is_refused;             /* by the filter; its answer is still to be given */
     bool reply_is_whole;         /* the client may be told that the reply has ended in good order */
     char detail[TLS_REASON_MAX]; /* the library's or the system's word for it; may be "" */
@@ -88,7 +89,7 @@ struct relay {
     size_t backend_tried; /* attempts made for this connection */
     size_t backend_index; /* into env->backends */
     uint64_t accepted_ms;
-    uint64_t head_since_ms; /* when the first part of an incomplete request head came; 0: there is none */
+    uint64_t head_since_ms;    /* when the first part of an incomplete request head came; 0: there is none */
     uint64_t deadline_ms;      /* relay_expire() is due then; RELAY_NO_DEADLINE: never */
     uint64_t connect_until_ms; /* the present attempt ends then; RELAY_NO_DEADLINE: never */
     bool connect_waits;        /* the backend's backlog was full: try again at deadline_ms */

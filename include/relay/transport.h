@@ -105,6 +105,9 @@ void transport_init(struct transport *transport, const struct transport_ops *ops
 int transport_accept(struct transport *transport, struct transport_shared *shared, int fd, const struct tls_site *site)
     __attribute__((warn_unused_result));
 
+/* Likewise, without TLS. */
+void transport_accept_plain(struct transport *transport, struct transport_shared *shared, int fd);
+
 /* Begins to connect; results as sock_connect(). */
 enum io transport_connect(struct transport *transport, const struct endpoint *endpoint, unsigned keepalive_s)
     __attribute__((warn_unused_result));

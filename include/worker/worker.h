@@ -20,7 +20,7 @@
 
 struct worker_listener {
     int fd;          /* listening, non-blocking; owned by the master, never closed by the worker but at exit */
-    size_t frontend; /* index into config->frontends */
+    size_t frontend; /* index into config->frontends; their count stands for http-redirect */
 };
 
 struct worker_setup {
@@ -33,7 +33,7 @@ struct worker_setup {
     const struct endpoint *backends; /* resolved addresses of the backend, at least one */
     size_t backend_count;
     const struct filter_ops *filter_ops;           /* NULL: built without HTTP */
-    const struct filter_site *const *filter_sites; /* for each frontend, NULL entries where it needs none */
+    const struct filter_site *const *filter_sites; /* for each frontend, and http-redirect; NULL where none is needed */
     int control_fd;
     struct metrics_page *metrics;
 };

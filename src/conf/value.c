@@ -395,6 +395,24 @@ static enum outcome set_backend(const struct setting *s)
     return VALUE_SET;
 }
 
+static enum outcome set_redirect(const struct setting *s)
+{
+    struct conf_backend *redirect = s->field;
+    struct hostport parsed = {NULL, NULL, NULL};
+
+    if (*s->text != '\0') {
+        const char *problem = hostport_parse(&parsed, s->text, HOSTPORT_WILDCARD | HOSTPORT_ZERO);
+
+        if (problem != NULL)
+            return wants(s, problem);
+    }
+    mem_replace(&redirect->host, parsed.host);
+    mem_replace(&redirect->port, parsed.port);
+    redirect->place = *s->place;
+    hostport_clear(&parsed);
+    return VALUE_SET;
+}
+
 static enum outcome set_host(const struct setting *s)
 {
     size_t length = strlen(s->text);
@@ -483,6 +501,8 @@ static enum outcome set_by_type(const struct setting *s)
         return set_frontend(s);
     case KEYWORD_BACKEND:
         return set_backend(s);
+    case KEYWORD_REDIRECT:
+        return set_redirect(s);
     case KEYWORD_PEM_FILE:
         return set_pem_file(s);
     case KEYWORD_HOST:

@@ -59,8 +59,8 @@ static void print_backend(const struct conf_backend *backend, struct strbuf *out
 
     if (backend->path != NULL)
         strbuf_adds(&text, backend->path);
-    else
-        strbuf_addf(&text, "[%s]:%s", backend->host, backend->port);
+    else if (backend->port != NULL)
+        strbuf_addf(&text, "[%s]:%s", backend->host != NULL ? backend->host : "*", backend->port);
     value_print_string(out, text.data);
     strbuf_clear(&text);
 }
@@ -118,6 +118,7 @@ void value_print(const struct keyword *keyword, enum keyword_scope at, const voi
         print_client_verify(*(const enum client_verify *)field, out);
         return;
     case KEYWORD_BACKEND:
+    case KEYWORD_REDIRECT:
         print_backend(field, out);
         return;
     case KEYWORD_PROTOCOLS_TLS:
@@ -182,6 +183,7 @@ void value_copy(const struct keyword *keyword, enum keyword_scope from_at, const
     case KEYWORD_QUIET:
     case KEYWORD_FRONTEND:
     case KEYWORD_BACKEND:
+    case KEYWORD_REDIRECT:
     case KEYWORD_PEM_FILE:
     case KEYWORD_HOST:
     case KEYWORD_PORT:
@@ -229,6 +231,7 @@ void value_clear(const struct keyword *keyword, enum keyword_scope at, void *sco
         mem_replace(field, NULL);
         return;
     case KEYWORD_BACKEND:
+    case KEYWORD_REDIRECT:
         clear_backend(field);
         return;
     case KEYWORD_ENDPOINT_LIST:

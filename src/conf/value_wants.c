@@ -24,6 +24,7 @@ bool value_is_text(const struct keyword *keyword)
     case KEYWORD_FACILITY:
     case KEYWORD_FRONTEND:
     case KEYWORD_BACKEND:
+    case KEYWORD_REDIRECT:
     case KEYWORD_PEM_FILE:
     case KEYWORD_HOST:
     case KEYWORD_PORT:
@@ -99,6 +100,7 @@ static void print_wanted(const struct keyword *keyword, struct strbuf *out)
         return;
     case KEYWORD_ENDPOINT:
     case KEYWORD_ENDPOINT_LIST:
+    case KEYWORD_REDIRECT:
         strbuf_adds(out, "[HOST]:PORT");
         return;
     case KEYWORD_HOST:

@@ -15,6 +15,8 @@
 #include "relay/transport.h"
 #include "reply_scan.h"
 
+enum { REDIRECT_MAX_BYTES = 4096 };
+
 struct filter {
     const struct filter_site *site;
     struct http_policy policy;
@@ -27,7 +29,8 @@ struct filter {
     bool (*site_bars)(const struct tls_site *site, const char *sni, const char *host);
     size_t answer_length;
     char answer[HTTP_ANSWER_MAX];
-    char lines[]; /* policy.add */
+    uint8_t *redirect; /* the answer of http-redirect; owned */
+    char lines[];      /* policy.add */
 };
 
 /* A host that asks for certificates is not reached by way of another one, nor another one by way of it. */
@@ -98,7 +101,25 @@ static struct filter *on_open(const struct filter_site *site, const struct filte
 
 static void on_close(struct filter *filter)
 {
+    free(filter->redirect);
     free(filter);
+}
+
+/* All that is listened to on the port of http-redirect is a head. */
+static enum filter_verdict redirect(struct filter *filter, const uint8_t *in, size_t length, struct filter_step *step)
+{
+    if (memmem(in, length, "\r\n\r\n", 4) == NULL && length < filter->site->head_max_bytes)
+        return FILTER_MORE;
+    filter->redirect = malloc(REDIRECT_MAX_BYTES);
+    if (filter->redirect != NULL) {
+        const uint8_t *answer = http_plain_answer(filter->site, in, length, filter->redirect, REDIRECT_MAX_BYTES,
+                                                  &filter->answer_length);
+
+        if (answer != filter->redirect)
+            memcpy(filter->redirect, answer, filter->answer_length);
+    }
+    step->consumed = length;
+    return FILTER_REFUSED;
 }
 
 static enum filter_verdict pass_all(size_t length, struct filter_step *step)
@@ -114,6 +135,8 @@ static enum filter_verdict on_request(struct filter *filter, const uint8_t *in, 
 {
     struct request_step done = {0};
 
+    if (filter->site->is_redirect)
+        return length > 0 ? redirect(filter, in, length, step) : FILTER_MORE;
     if (filter->replies.state == REPLY_SCAN_OPAQUE)
         return pass_all(length, step);
     if (filter->replies.state == REPLY_SCAN_LOST)
@@ -172,6 +195,10 @@ static const uint8_t *on_answer(const struct filter *filter, size_t *length)
 {
     bool is_answered = filter->requests.cut_off && filter->requests.kinds.count == 0;
 
+    if (filter->site->is_redirect) {
+        *length = filter->redirect != NULL ? filter->answer_length : 0;
+        return filter->redirect;
+    }
     *length = is_answered || filter->replies.state != REPLY_SCAN_GOOD ? 0 : filter->answer_length;
     return (const uint8_t *)filter->answer;
 }

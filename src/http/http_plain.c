@@ -85,7 +85,17 @@ static bool find_host(const char *text, const char *end, struct view *host)
     return false;
 }
 
-static size_t write_redirect(const uint8_t *bytes, size_t length, uint8_t *buffer, size_t size)
+/* On the port of http-redirect the client has named that port, or none; it is to come to the one of https. */
+static void drop_port(struct view *host)
+{
+    const char *colon = memrchr(host->text, ':', host->length);
+
+    if (colon != NULL && memchr(colon, ']', host->length - (size_t)(colon - host->text)) == NULL)
+        host->length = (size_t)(colon - host->text);
+}
+
+static size_t write_redirect(const struct filter_site *site, const uint8_t *bytes, size_t length, uint8_t *buffer,
+                             size_t size)
 {
     const char *text = (const char *)bytes;
     const char *end = text + length;
@@ -95,20 +105,24 @@ static size_t write_redirect(const uint8_t *bytes, size_t length, uint8_t *buffe
 
     if (!next_line(&text, end, &line) || !find_target(&line, &target) || !find_host(text, end, &host))
         return 0;
+    if (site->is_redirect)
+        drop_port(&host);
     int written = snprintf((char *)buffer, size,
                            "HTTP/1.1 308 Permanent Redirect\r\n"
-                           "Location: https://%.*s%.*s\r\n"
+                           "Location: https://%.*s%s%.*s\r\n"
                            "Content-Length: 0\r\n"
                            "Connection: close\r\n"
                            "\r\n",
-                           (int)host.length, host.text, (int)target.length, target.text);
+                           (int)host.length, host.text, site->https_port, (int)target.length, target.text);
     return written > 0 && (size_t)written < size ? (size_t)written : 0;
 }
 
 const uint8_t *http_plain_answer(const struct filter_site *site, const uint8_t *bytes, size_t length, uint8_t *buffer,
                                  size_t size, size_t *answer_length)
 {
-    *answer_length = site->plain_redirect ? write_redirect(bytes, length, buffer, size) : 0;
+    bool redirects = site->plain_redirect || site->is_redirect;
+
+    *answer_length = redirects ? write_redirect(site, bytes, length, buffer, size) : 0;
     if (*answer_length > 0)
         return buffer;
     *answer_length = sizeof refusal - 1;

@@ -1,5 +1,6 @@
 #include "http_site.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -83,8 +84,7 @@ static void unmap(struct http_prefix *prefix)
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-    if (prefix->addr.family != ADDR_IPV6 || prefix->bits < 96 ||
-        memcmp(prefix->addr.bytes, mapped, sizeof mapped) != 0)
+    if (prefix->addr.family != ADDR_IPV6 || prefix->bits < 96 || memcmp(prefix->addr.bytes, mapped, sizeof mapped) != 0)
         return;
     prefix->addr.family = ADDR_IPV4;
     memmove(prefix->addr.bytes, prefix->addr.bytes + sizeof mapped, 4);
@@ -112,8 +112,23 @@ static void parse_trusted(struct filter_site *site, const char *list, const stru
     }
 }
 
+static struct filter_site *new_redirect_site(const struct config *config)
+{
+    struct filter_site *site = mem_new(1, sizeof *site);
+    const char *port = config->frontends[0].port;
+
+    site->is_redirect = true;
+    site->head_max_bytes = config->http.max_head_bytes;
+    http_names_init(&site->strip);
+    if (strcmp(port, "443") != 0 && strcmp(port, "0") != 0 && strcmp(port, "https") != 0 && strlen(port) < 6)
+        snprintf(site->https_port, sizeof site->https_port, ":%s", port);
+    return site;
+}
+
 struct filter_site *http_site_new(const struct config *config, size_t frontend, struct error *errors)
 {
+    if (frontend == config->frontend_count)
+        return new_redirect_site(config);
     const struct conf_http *http = &config->frontends[frontend].http;
     const struct place *place = &config->frontends[frontend].place;
     struct filter_site *site = mem_new(1, sizeof *site);

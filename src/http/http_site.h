@@ -47,6 +47,8 @@ struct filter_site {
     size_t head_max_bytes;
     unsigned fields_max;
     bool plain_redirect;
+    bool is_redirect;   /* of http-redirect: all requests are answered with the way to https */
+    char https_port[8]; /* behind the host in that answer, ":8443"; "" for 443, and when it is not known */
 };
 
 struct filter_site *http_site_new(const struct config *config, size_t frontend, struct error *errors)

@@ -8,37 +8,62 @@
 #include "os/cpu.h"
 #include "os/log_output.h"
 
-static void add_wanted(struct prepared *prepared, size_t frontend, const struct endpoint *endpoint, bool optional)
+/* What is to be listened on, for a frontend or, with the number behind theirs, for http-redirect. */
+struct listener_wish {
+    size_t frontend;
+    const char *host;
+    const char *port;
+    const struct place *place;
+};
+
+static void add_wanted(struct prepared *prepared, const struct listener_wish *wish, const struct endpoint *endpoint,
+                       bool optional)
 {
     prepared->addresses = mem_resize(prepared->addresses, prepared->address_count + 1, sizeof *prepared->addresses);
     prepared->addresses[prepared->address_count++] = (struct listen_wanted){
-        .endpoint = *endpoint,
-        .frontend = frontend,
-        .optional = optional,
-        .place = &prepared->config.frontends[frontend].place};
+        .endpoint = *endpoint, .frontend = wish->frontend, .optional = optional, .place = wish->place};
 }
 
-static int resolve_frontend(struct prepared *prepared, size_t index, struct error *errors)
+static int resolve_listener(struct prepared *prepared, const struct listener_wish *wish, struct error *errors)
 {
-    const struct conf_frontend *frontend = &prepared->config.frontends[index];
-    bool is_any = frontend->host == NULL || strcmp(frontend->host, "*") == 0;
+    bool is_any = wish->host == NULL || strcmp(wish->host, "*") == 0;
     struct resolved found = {0};
     struct endpoint any;
     uint16_t port;
 
-    if (resolve_port(frontend->port, &frontend->place, &port, errors) < 0)
+    if (resolve_port(wish->port, wish->place, &port, errors) < 0)
         return -1;
     if (is_any) {
         if (resolve_numeric("0.0.0.0", port, &any))
-            add_wanted(prepared, index, &any, true);
+            add_wanted(prepared, wish, &any, true);
         if (resolve_numeric("::", port, &any))
-            add_wanted(prepared, index, &any, true);
+            add_wanted(prepared, wish, &any, true);
         return 0;
     }
-    int result = resolve_host(frontend->host, port, &frontend->place, &found, errors);
+    int result = resolve_host(wish->host, port, wish->place, &found, errors);
     for (size_t i = 0; result == 0 && i < found.count; i++)
-        add_wanted(prepared, index, &found.endpoints[i], false);
+        add_wanted(prepared, wish, &found.endpoints[i], false);
     resolved_clear(&found);
+    return result;
+}
+
+static int resolve_listeners(struct prepared *prepared, struct error *errors)
+{
+    const struct config *config = &prepared->config;
+    const struct conf_backend *redirect = &config->http_redirect;
+    int result = 0;
+
+    for (size_t i = 0; i < config->frontend_count; i++) {
+        const struct conf_frontend *frontend = &config->frontends[i];
+        struct listener_wish wish = {i, frontend->host, frontend->port, &frontend->place};
+
+        result |= resolve_listener(prepared, &wish, errors);
+    }
+    if (redirect->port != NULL) {
+        struct listener_wish wish = {config->frontend_count, redirect->host, redirect->port, &redirect->place};
+
+        result |= resolve_listener(prepared, &wish, errors);
+    }
     return result;
 }
 
@@ -115,13 +140,17 @@ static int build_filters(struct prepared *prepared, struct error *errors)
     const struct config *config = &prepared->config;
     size_t faults_before = errors->error_count;
 
-    prepared->filter_sites = mem_new(config->frontend_count, sizeof *prepared->filter_sites);
-    for (size_t i = 0; i < config->frontend_count; i++) {
-        if (!config->frontends[i].http.on)
+    prepared->filter_site_count = config->frontend_count + 1; /* the last one is http-redirect's */
+    prepared->filter_sites = mem_new(prepared->filter_site_count, sizeof *prepared->filter_sites);
+    for (size_t i = 0; i < prepared->filter_site_count; i++) {
+        bool is_redirect = i == config->frontend_count;
+
+        if (is_redirect ? config->http_redirect.port == NULL : !config->frontends[i].http.on)
             continue;
         if (prepared->filter_ops == NULL)
-            return error_add(errors, &config->frontends[i].place,
-                             "http = on: this program is built without HTTP; start halter-http instead");
+            return error_add(errors, is_redirect ? &config->http_redirect.place : &config->frontends[i].place,
+                             "%s: this program is built without HTTP; start halter-http instead",
+                             is_redirect ? "http-redirect" : "http = on");
         prepared->filter_sites[i] = prepared->filter_ops->site_new(config, i, errors);
     }
     return errors->error_count > faults_before ? -1 : 0;
@@ -136,8 +165,7 @@ static int build(struct prepared *prepared, const struct prepare_options *option
     /* An unknown user is reported once, not once more as a missing one. */
     if (prepared->who.has_user || (config->user == NULL && !config->is_faulty))
         result |= check_privileges(prepared, options->purpose, errors);
-    for (size_t i = 0; i < config->frontend_count; i++)
-        result |= resolve_frontend(prepared, i, errors);
+    result |= resolve_listeners(prepared, errors);
     result |= check_doubles(prepared, errors);
     result |= resolve_backend(prepared, errors);
     result |= build_filters(prepared, errors);
@@ -175,7 +203,7 @@ void prepared_free(struct prepared *prepared)
         return;
     if (prepared->server != NULL)
         tls_server_free(prepared->server);
-    for (size_t i = 0; prepared->filter_sites != NULL && i < prepared->config.frontend_count; i++)
+    for (size_t i = 0; i < prepared->filter_site_count; i++)
         if (prepared->filter_sites[i] != NULL)
             prepared->filter_ops->site_free(prepared->filter_sites[i]);
     free(prepared->filter_sites);

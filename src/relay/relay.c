@@ -157,7 +157,8 @@ static void answer_refused(struct relay *relay, uint64_t now_ms)
         return;
     }
     relay->reply_is_whole = true;
-    relay_end(relay, CLOSE_request_refused, ops->reason(relay->filter), now_ms);
+    relay_end(relay, relay->is_answered_here ? CLOSE_redirected : CLOSE_request_refused, ops->reason(relay->filter),
+              now_ms);
 }
 
 static bool open_filter(struct relay *relay)
@@ -211,9 +212,9 @@ static void pass_first_bytes(struct relay *relay, const uint8_t *bytes, size_t l
 static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
 {
     uint8_t *buffer = relay->env->shared->plain;
-    size_t head = announce_write(relay, buffer, SCRATCH_HEAD_ROOM);
+    size_t head = relay->is_answered_here ? 0 : announce_write(relay, buffer, SCRATCH_HEAD_ROOM);
     size_t length = 0;
-    bool is_told = head > 0 || relay->env->config->announce == ANNOUNCE_NOTHING;
+    bool is_told = head > 0 || relay->is_answered_here || relay->env->config->announce == ANNOUNCE_NOTHING;
 
     enum io io = relay->client.ops->read(&relay->client, buffer + head, PIPE_LIMIT_MIN * 2, &length);
     if (io == IO_FAILED)
@@ -231,10 +232,13 @@ static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
 static void on_handshake_done(struct relay *relay, uint64_t now_ms)
 {
     relay->resumed = relay->client.tls != NULL && tls_conn_is_resumed(relay->client.tls);
-    metric_add(relay->env->metrics, relay->resumed ? METRIC_handshakes_resumed : METRIC_handshakes_full, 1);
+    if (!relay->is_answered_here)
+        metric_add(relay->env->metrics, relay->resumed ? METRIC_handshakes_resumed : METRIC_handshakes_full, 1);
     enter(relay, RELAY_CONNECT, now_ms);
     queue_first_bytes(relay, now_ms);
-    if (relay->phase == RELAY_CONNECT)
+    if (relay->phase == RELAY_CONNECT && relay->is_answered_here)
+        enter(relay, RELAY_STREAM, now_ms);
+    else if (relay->phase == RELAY_CONNECT)
         begin_connect(relay, now_ms);
 }
 

@@ -60,6 +60,13 @@ int transport_accept(struct transport *transport, struct transport_shared *share
     return -1;
 }
 
+void transport_accept_plain(struct transport *transport, struct transport_shared *shared, int fd)
+{
+    transport_init(transport, &plain_transport_ops, &transport_net_kernel, shared);
+    transport->fd = fd;
+    transport->writable = true;
+}
+
 enum io transport_connect(struct transport *transport, const struct endpoint *endpoint, unsigned keepalive_s)
 {
     transport->readable = false;

@@ -56,7 +56,8 @@ static void conn_watch(struct conn *conn, unsigned wants)
 bool conn_open(struct worker *worker, int fd, size_t frontend, const struct endpoint *peer)
 {
     struct conn *conn = malloc(sizeof *conn);
-    const struct tls_site *tls_site = tls_server_site(worker->setup->server, frontend);
+    bool is_redirect = frontend == worker->setup->config->frontend_count;
+    const struct tls_site *tls_site = is_redirect ? NULL : tls_server_site(worker->setup->server, frontend);
     const struct filter_site *filter_site = worker->setup->filter_ops != NULL ? worker->setup->filter_sites[frontend]
                                                                               : NULL;
     struct transport client;
@@ -65,11 +66,14 @@ bool conn_open(struct worker *worker, int fd, size_t frontend, const struct endp
         sock_close(fd);
         return false;
     }
-    if (transport_accept(&client, &worker->shared, fd, tls_site) < 0) {
+    if (is_redirect)
+        transport_accept_plain(&client, &worker->shared, fd);
+    else if (transport_accept(&client, &worker->shared, fd, tls_site) < 0) {
         free(conn);
         return false;
     }
     relay_init(&conn->relay, &worker->env, &client, tls_site, filter_site, peer, clock_now_ms());
+    conn->relay.is_answered_here = is_redirect;
     conn->worker = worker;
     conn->wheel_ms = 0;
     conn->waiting_events = 0;

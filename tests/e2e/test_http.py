@@ -476,6 +476,78 @@ def test_plain_http_can_be_redirected(web):
         assert b"Location: https://example.com:%d/page?x=1\r\n" % instance.address[1] in answer
 
 
+# ---- http-redirect ----
+
+
+@pytest.fixture
+def redirect(halter):
+    """The address of a port for plain HTTP, and the halter behind it."""
+
+    def start(lines="", **more):
+        instance = halter(binary=http_binary(), lines='http-redirect = "[127.0.0.1]:0"\n' + lines, **more)
+        return instance.addresses[-1], instance
+
+    return start
+
+
+def ask(address, message, chunk=None):
+    with connect(address) as wire:
+        wire.send(message, chunk)
+        return wire.recv_to_end()
+
+
+@pytest.mark.parametrize("chunk", [None, 1], ids=["whole", "bytewise"])
+def test_plain_requests_are_sent_to_https(redirect, chunk):
+    address, instance = redirect()
+    answer = ask(address, b"GET /a/b?c=d HTTP/1.1\r\nHost: example.com:80\r\nX: y\r\n\r\n", chunk)
+    assert answer.startswith(b"HTTP/1.1 308 ")
+    assert b"\r\nLocation: https://example.com/a/b?c=d\r\n" in answer
+    assert b"Connection: close\r\n" in answer
+    instance.log.wait_for("reason=redirected")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"GET / HTTP/1.0\r\n\r\n",
+        b"GET http://evil.example/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET //evil.example/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\nb\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"x" * 20000,
+    ],
+)
+def test_what_cannot_be_redirected_is_refused(redirect, message):
+    address, _ = redirect()
+    assert ask(address, message).startswith(b"HTTP/1.1 400 ")
+
+
+def test_redirect_and_tls_serve_side_by_side(redirect, backend):
+    address, instance = redirect(backend=backend)
+    assert len(instance.addresses) == 2
+    with TlsClient(instance.addresses[0]) as client, backend.accept() as served:
+        client.send(b"hello")
+        assert served.recv_exact(5) == b"hello"
+    assert ask(address, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").startswith(b"HTTP/1.1 308 ")
+
+
+def test_a_silent_client_of_the_redirect_is_not_waited_for(redirect):
+    address, instance = redirect("first-data-timeout = 1\n")
+    with connect(address) as wire:
+        wire.send(b"GET / HTTP/1.1\r\nHo")
+        wire.recv_to_end()
+    instance.log.wait_for("reason=head_timeout")
+
+
+def test_curl_follows_the_redirect(redirect, certs):
+    with closing(ThreadedBackend(http)) as target:
+        address, instance = redirect(backend=target)
+        page = "/bytes/1000"
+        answer = ask(address, b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % page.encode())
+        assert b"Location: https://127.0.0.1%s\r\n" % page.encode() in answer
+        assert len(curl(instance.addresses[0], page, text=False)) == 1000
+
+
 # ---- configuration ----
 
 

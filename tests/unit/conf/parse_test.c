@@ -118,6 +118,7 @@ static bool is_quoted(const struct keyword *k)
     case KEYWORD_ALPN:
     case KEYWORD_FACILITY:
     case KEYWORD_FRONTEND:
+    case KEYWORD_REDIRECT:
     case KEYWORD_BACKEND:
     case KEYWORD_PEM_FILE:
     case KEYWORD_HOST:
