@@ -29,6 +29,8 @@ void metrics_pool_release(struct metrics_pool *pool, struct metrics_page *page);
 
 /* The sum over all pages. */
 uint64_t metrics_pool_total(const struct metrics_pool *pool, enum metric metric);
+uint64_t metrics_pool_total_closed(const struct metrics_pool *pool, unsigned close_reason);
+uint64_t metrics_pool_total_refused(const struct metrics_pool *pool, unsigned refusal);
 void metrics_pool_clear(struct metrics_pool *pool);
 
 #endif

@@ -34,11 +34,12 @@ enum metric {
 };
 
 /* How connections ended: see enum close_reason in relay/close_reason.h; kept as an array of its own. */
-enum { METRICS_CLOSE_REASONS_MAX = 32 };
+enum { METRICS_CLOSE_REASONS_MAX = 32, METRICS_REFUSALS_MAX = 64 };
 
 struct metrics_page {
     uint64_t counters[METRIC_COUNT];
     uint64_t closes[METRICS_CLOSE_REASONS_MAX];
+    uint64_t refusals[METRICS_REFUSALS_MAX]; /* by the number that the filter gives its reasons */
 };
 
 /* "connections_accepted" and so on. */
@@ -51,6 +52,12 @@ static inline void metric_add(struct metrics_page *page, enum metric metric, uin
     uint64_t *counter = &page->counters[metric];
 
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + amount, __ATOMIC_RELAXED);
+}
+
+/* The same for one of the page's other counters. */
+static inline void metric_count(uint64_t *counter)
+{
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 }
 
 static inline void metric_subtract(struct metrics_page *page, enum metric metric, uint64_t amount)

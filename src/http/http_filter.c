@@ -10,6 +10,7 @@
 #include "http/seam.h"
 #include "http_plain.h"
 #include "http_site.h"
+#include "metrics/metrics.h"
 #include "names/sni.h"
 #include "relay/filter.h"
 #include "relay/transport.h"
@@ -203,9 +204,16 @@ static const uint8_t *on_answer(const struct filter *filter, size_t *length)
     return (const uint8_t *)filter->answer;
 }
 
-static const char *on_reason(const struct filter *filter)
+_Static_assert((int)HTTP_REFUSAL_COUNT <= (int)METRICS_REFUSALS_MAX, "each refusal needs its counter");
+
+static unsigned on_reason(const struct filter *filter)
 {
-    return http_refusal_word(filter->requests.refusal);
+    return (unsigned)filter->requests.refusal;
+}
+
+static const char *on_reason_name(unsigned reason)
+{
+    return reason > 0 && reason < HTTP_REFUSAL_COUNT ? http_refusal_word((enum http_refusal)reason) : NULL;
 }
 
 static const struct filter_ops ops = {
@@ -219,6 +227,7 @@ static const struct filter_ops ops = {
     .may_answer = on_may_answer,
     .answer = on_answer,
     .reason = on_reason,
+    .reason_name = on_reason_name,
     .plain_answer = http_plain_answer,
 };
 

@@ -18,6 +18,7 @@
 #include "os/log.h"
 #include "os/log_output.h"
 #include "os/notify.h"
+#include "relay/close_reason.h"
 #include "os/process.h"
 #include "worker/worker.h"
 
@@ -85,6 +86,19 @@ static void log_totals(const struct master *master)
             total += log_output_dropped();
         if (total > 0)
             strbuf_addf(&text, " %s=%llu", metric_name((enum metric)i), (unsigned long long)total);
+    }
+    for (unsigned i = 0; i < CLOSE_REASON_COUNT; i++) {
+        uint64_t total = metrics_pool_total_closed(&master->metrics, i);
+
+        if (total > 0)
+            strbuf_addf(&text, " ended_%s=%llu", close_reason_name((enum close_reason)i), (unsigned long long)total);
+    }
+    for (unsigned i = 0; master->setup->filter_ops != NULL && i < METRICS_REFUSALS_MAX; i++) {
+        uint64_t total = metrics_pool_total_refused(&master->metrics, i);
+        const char *name = master->setup->filter_ops->reason_name(i);
+
+        if (total > 0 && name != NULL)
+            strbuf_addf(&text, " refused_%s=%llu", name, (unsigned long long)total);
     }
     log_notice("event=stopped status=%d%s", master->status, text.data);
     strbuf_clear(&text);

@@ -39,6 +39,24 @@ uint64_t metrics_pool_total(const struct metrics_pool *pool, enum metric metric)
     return total;
 }
 
+uint64_t metrics_pool_total_closed(const struct metrics_pool *pool, unsigned close_reason)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < pool->count; i++)
+        total += __atomic_load_n(&pool->slots[i].page->closes[close_reason], __ATOMIC_RELAXED);
+    return total;
+}
+
+uint64_t metrics_pool_total_refused(const struct metrics_pool *pool, unsigned refusal)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < pool->count; i++)
+        total += __atomic_load_n(&pool->slots[i].page->refusals[refusal], __ATOMIC_RELAXED);
+    return total;
+}
+
 void metrics_pool_clear(struct metrics_pool *pool)
 {
     for (size_t i = 0; i < pool->count; i++)

@@ -157,8 +157,13 @@ static void answer_refused(struct relay *relay, uint64_t now_ms)
         return;
     }
     relay->reply_is_whole = true;
-    relay_end(relay, relay->is_answered_here ? CLOSE_redirected : CLOSE_request_refused, ops->reason(relay->filter),
-              now_ms);
+    if (relay->is_answered_here) {
+        relay_end(relay, CLOSE_redirected, NULL, now_ms);
+        return;
+    }
+    unsigned reason = ops->reason(relay->filter);
+    metric_count(&relay->env->metrics->refusals[reason]);
+    relay_end(relay, CLOSE_request_refused, ops->reason_name(reason), now_ms);
 }
 
 static bool open_filter(struct relay *relay)

@@ -40,9 +40,8 @@ void close_log_write(struct worker *worker, const struct relay *relay)
 {
     enum close_reason reason = relay->has_reason ? relay->reason : CLOSE_done;
     enum log_severity severity = severity_of(reason);
-    uint64_t *counter = &worker->setup->metrics->closes[reason];
 
-    __atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+    metric_count(&worker->setup->metrics->closes[reason]);
     if (!log_enabled(severity) || !is_within_limit(worker, reason))
         return;
 

@@ -270,6 +270,18 @@ def test_a_request_hidden_in_a_body_stays_a_body(web, backend):
         assert read_head(served) == rewritten(target=b"/next")
 
 
+def test_refusals_are_counted_by_reason(web):
+    instance = web()
+    for _ in range(3):
+        with TlsClient(instance.address) as client:
+            client.send(b"GET / HTTP/1.1\r\n\r\n")
+            read_reply(client)
+            client.recv_to_end()
+    instance.stop()
+    assert "refused_host-missing=3" in instance.log.text()
+    assert "ended_request_refused=3" in instance.log.text()
+
+
 def test_too_large_a_head(web):
     with TlsClient(web("http-max-head = 2048\n").address) as client:
         client.send(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 3000)

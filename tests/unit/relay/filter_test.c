@@ -101,10 +101,15 @@ static const uint8_t *on_answer(const struct filter *filter, size_t *length)
     return (const uint8_t *)"no!";
 }
 
-static const char *on_reason(const struct filter *filter)
+static unsigned on_reason(const struct filter *filter)
 {
     (void)filter;
-    return "bad-line";
+    return 7;
+}
+
+static const char *on_reason_name(unsigned reason)
+{
+    return reason == 7 ? "bad-line" : NULL;
 }
 
 static const struct filter_ops toy_ops = {
@@ -116,6 +121,7 @@ static const struct filter_ops toy_ops = {
     .may_answer = on_may_answer,
     .answer = on_answer,
     .reason = on_reason,
+    .reason_name = on_reason_name,
 };
 
 static struct config config;
@@ -290,6 +296,7 @@ static void test_refused_at_once(void **state)
     assert_int_equal(RELAY_CLOSING, relay.phase);
     assert_int_equal(CLOSE_request_refused, relay.reason);
     assert_string_equal("bad-line", relay.detail);
+    assert_int_equal(1, metrics.refusals[7]);
     assert_true(script_client.finished);
 }
 
