@@ -73,7 +73,7 @@ struct filter_ops {
      * follow; what the answer is (static storage); and why, in a few words for the log. */
     bool (*may_answer)(const struct filter *filter);
     const uint8_t *(*answer)(const struct filter *filter, size_t *length);
-    unsigned (*reason)(const struct filter *filter); /* its number, less than METRICS_REFUSALS_MAX */
+    unsigned (*reason)(const struct filter *filter); /* its number, less than METRICS_REFUSALS_MAX; 0: redirected */
     const char *(*reason_name)(unsigned reason);     /* NULL for numbers that mean nothing; static storage */
 
     /* The answer to a client that does not speak TLS at all, when it can be told something; NULL when not. bytes are

@@ -18,7 +18,8 @@
 enum pipe_state {
     PIPE_OPEN,    /* the source may still send */
     PIPE_EOF,     /* the source has ended; the sink has unsent bytes, or its end is still to be written */
-    PIPE_DISCARD, /* the sink is dead; what the source sends is read and thrown away */
+    PIPE_DISCARD, /* the sink is dead, or the source was refused: what it sends is read and thrown away. What the sink has
+                     not got of what came before still goes out */
     PIPE_DONE,    /* the sink's end has been written */
 };
 
@@ -47,6 +48,7 @@ struct pipe {
     bool is_filtered;                    /* it rewrites this direction (request), or only looks at it (reply) */
     struct chunk *held;                  /* what the filter has not consumed */
     bool backlog;                        /* held can be worked on without more input */
+    bool held_anew; /* what is held now begins after something that was complete; whoever looks resets it */
 };
 
 void pipe_init(struct pipe *pipe);
@@ -64,6 +66,6 @@ enum pipe_result pipe_step(struct pipe *pipe, struct transport *source, struct t
 
 /* Whether to wait for the source to become readable, or for the sink to become writable. */
 bool pipe_wants_source(const struct pipe *pipe, const struct transport *source, const struct transport *sink);
-bool pipe_wants_sink(const struct pipe *pipe, const struct transport *sink);
+bool pipe_wants_sink(const struct transport *sink);
 
 #endif

@@ -116,8 +116,10 @@ static enum filter_verdict redirect(struct filter *filter, const uint8_t *in, si
         const uint8_t *answer = http_plain_answer(filter->site, in, length, filter->redirect, REDIRECT_MAX_BYTES,
                                                   &filter->answer_length);
 
-        if (answer != filter->redirect)
+        if (answer != filter->redirect) {
             memcpy(filter->redirect, answer, filter->answer_length);
+            filter->requests.refusal = HTTP_REFUSAL_TARGET;
+        }
     }
     step->consumed = length;
     return FILTER_REFUSED;

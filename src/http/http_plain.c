@@ -21,6 +21,13 @@ static const char refusal[] = "HTTP/1.1 400 Bad Request\r\n"
                               "\r\n"
                               "This port speaks HTTPS, and got plain HTTP: use an address with https://\n";
 
+static const char no_redirect[] = "HTTP/1.1 400 Bad Request\r\n"
+                                  "Content-Type: text/plain\r\n"
+                                  "Content-Length: 73\r\n"
+                                  "Connection: close\r\n"
+                                  "\r\n"
+                                  "This port only sends to https, and that request does not say which page.\n";
+
 static bool is_visible(const struct view *view)
 {
     for (size_t i = 0; i < view->length; i++)
@@ -125,6 +132,6 @@ const uint8_t *http_plain_answer(const struct filter_site *site, const uint8_t *
     *answer_length = redirects ? write_redirect(site, bytes, length, buffer, size) : 0;
     if (*answer_length > 0)
         return buffer;
-    *answer_length = sizeof refusal - 1;
-    return (const uint8_t *)refusal;
+    *answer_length = site->is_redirect ? sizeof no_redirect - 1 : sizeof refusal - 1;
+    return (const uint8_t *)(site->is_redirect ? no_redirect : refusal);
 }

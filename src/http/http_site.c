@@ -120,7 +120,9 @@ static struct filter_site *new_redirect_site(const struct config *config)
     site->is_redirect = true;
     site->head_max_bytes = config->http.max_head_bytes;
     http_names_init(&site->strip);
-    if (strcmp(port, "443") != 0 && strcmp(port, "0") != 0 && strcmp(port, "https") != 0 && strlen(port) < 6)
+    bool is_number = strspn(port, "0123456789") == strlen(port) && strlen(port) <= 5;
+
+    if (is_number && strcmp(port, "443") != 0 && strcmp(port, "0") != 0)
         snprintf(site->https_port, sizeof site->https_port, ":%s", port);
     return site;
 }

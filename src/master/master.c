@@ -18,8 +18,8 @@
 #include "os/log.h"
 #include "os/log_output.h"
 #include "os/notify.h"
-#include "relay/close_reason.h"
 #include "os/process.h"
+#include "relay/close_reason.h"
 #include "worker/worker.h"
 
 /* How long draining workers have to take the last connections out of the queues of dropped listeners. */

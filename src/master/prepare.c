@@ -71,6 +71,7 @@ static int resolve_listeners(struct prepared *prepared, struct error *errors)
 static int check_doubles(const struct prepared *prepared, struct error *errors)
 {
     const struct conf_frontend *frontends = prepared->config.frontends;
+    size_t redirect = prepared->config.frontend_count; /* its listeners come last */
     int result = 0;
     char text[ENDPOINT_TEXT_MAX];
 
@@ -83,7 +84,10 @@ static int check_doubles(const struct prepared *prepared, struct error *errors)
             if (!endpoint_equal(&earlier->endpoint, &later->endpoint))
                 continue;
             /* config_finish() has told of those that are written alike. */
-            if (!conf_frontend_is_same(&frontends[earlier->frontend], &frontends[later->frontend]))
+            if (later->frontend == redirect)
+                result = error_add(errors, later->place, "http-redirect: %s is the address of a frontend already",
+                                   endpoint_text(&later->endpoint, text));
+            else if (!conf_frontend_is_same(&frontends[earlier->frontend], &frontends[later->frontend]))
                 result = error_add(errors, later->place, "frontend: %s is the address of another frontend already",
                                    endpoint_text(&later->endpoint, text));
             break;

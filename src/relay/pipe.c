@@ -17,9 +17,9 @@ static void adapt_limit(struct pipe *pipe, size_t length, bool all_taken)
         pipe->limit *= 2;
 }
 
-static enum pipe_result flush_sink(const struct pipe *pipe, struct transport *sink, bool *progress)
+static enum pipe_result flush_sink(struct transport *sink, bool *progress)
 {
-    if (pipe->state == PIPE_DISCARD || sink->unsent == NULL || !sink->writable)
+    if (sink->unsent == NULL || !sink->writable)
         return PIPE_GOOD;
     size_t before = sink->unsent->length;
     if (transport_flush(sink) == IO_FAILED)
@@ -96,6 +96,7 @@ static enum pipe_result filter_held(struct pipe *pipe, struct transport *sink)
         pipe_clear(pipe, pool);
     else if (used > 0)
         chunk_consume(pool, &pipe->held, used);
+    pipe->held_anew |= used > 0;
     return result;
 }
 
@@ -107,6 +108,7 @@ static enum pipe_result filter_new(struct pipe *pipe, struct transport *sink, co
     if (pipe->held != NULL)
         return chunk_append(pool, &pipe->held, bytes, length) ? filter_held(pipe, sink) : PIPE_SOURCE_FAILED;
     enum pipe_result result = filter_bytes(pipe, sink, bytes, length, &used);
+    pipe->held_anew = true;
     if (result == PIPE_GOOD && !chunk_append(pool, &pipe->held, bytes + used, length - used))
         return PIPE_SOURCE_FAILED;
     return result;
@@ -188,7 +190,7 @@ static enum pipe_result write_end(struct pipe *pipe, struct transport *sink, boo
 
 enum pipe_result pipe_step(struct pipe *pipe, struct transport *source, struct transport *sink, bool *progress)
 {
-    enum pipe_result result = flush_sink(pipe, sink, progress);
+    enum pipe_result result = flush_sink(sink, progress);
     uint64_t turn_end = pipe->moved_bytes + PIPE_TURN_BYTES;
     bool more = true;
 
@@ -215,7 +217,7 @@ bool pipe_wants_source(const struct pipe *pipe, const struct transport *source, 
     return pipe->state == PIPE_DISCARD || (pipe->state == PIPE_OPEN && sink->unsent == NULL && !filter_blocks(pipe));
 }
 
-bool pipe_wants_sink(const struct pipe *pipe, const struct transport *sink)
+bool pipe_wants_sink(const struct transport *sink)
 {
-    return pipe->state != PIPE_DISCARD && sink->unsent != NULL;
+    return sink->unsent != NULL;
 }

@@ -41,8 +41,9 @@ static void set_stream_deadline(struct relay *relay, uint64_t now_ms)
 
     if (!is_head_incomplete(relay))
         relay->head_since_ms = 0;
-    else if (relay->head_since_ms == 0)
+    else if (relay->head_since_ms == 0 || relay->request.held_anew)
         relay->head_since_ms = now_ms;
+    relay->request.held_anew = false;
     if (relay->head_since_ms != 0 && config->first_data_timeout_s != 0) {
         relay->deadline_ms = after(relay->head_since_ms, config->first_data_timeout_s);
         return;
@@ -157,11 +158,11 @@ static void answer_refused(struct relay *relay, uint64_t now_ms)
         return;
     }
     relay->reply_is_whole = true;
-    if (relay->is_answered_here) {
+    unsigned reason = ops->reason(relay->filter);
+    if (reason == 0) {
         relay_end(relay, CLOSE_redirected, NULL, now_ms);
         return;
     }
-    unsigned reason = ops->reason(relay->filter);
     metric_count(&relay->env->metrics->refusals[reason]);
     relay_end(relay, CLOSE_request_refused, ops->reason_name(reason), now_ms);
 }
@@ -534,11 +535,11 @@ static unsigned stream_wants(const struct relay *relay)
 
     if (pipe_wants_source(&relay->request, &relay->client, &relay->backend))
         wants |= RELAY_CLIENT_READ;
-    if (pipe_wants_sink(&relay->request, &relay->backend))
+    if (pipe_wants_sink(&relay->backend))
         wants |= RELAY_BACKEND_WRITE;
     if (pipe_wants_source(&relay->reply, &relay->backend, &relay->client))
         wants |= RELAY_BACKEND_READ;
-    if (pipe_wants_sink(&relay->reply, &relay->client))
+    if (pipe_wants_sink(&relay->client))
         wants |= RELAY_CLIENT_WRITE;
     return wants;
 }

@@ -286,11 +286,16 @@ bool tls_site_verifies(const struct tls_site *site, const char *name)
     return host != NULL ? host->verifies : site->fallback_verifies;
 }
 
+static const struct tls_cert *cert_of(const struct tls_site *site, const char *name)
+{
+    const struct host *host = name != NULL ? find_host(site, name) : NULL;
+
+    return host != NULL ? host->cert : site->fallback;
+}
+
 bool tls_site_bars(const struct tls_site *site, const char *sni, const char *host)
 {
-    const struct host *asked = sni != NULL ? find_host(site, sni) : NULL;
-
-    return asked != find_host(site, host) && (tls_site_verifies(site, sni) || tls_site_verifies(site, host));
+    return cert_of(site, sni) != cert_of(site, host) && (tls_site_verifies(site, sni) || tls_site_verifies(site, host));
 }
 
 /* Before versions, sessions and extensions are looked at, so that all of them are the chosen host's. */
@@ -336,6 +341,7 @@ static void build_site(struct tls_server *server, size_t index, struct host_set 
     site->base = new_context(server, own->fallback, frontend, &verify, errors);
     if (site->base == NULL)
         return;
+    site->fallback = own->fallback;
     site->fallback_verifies = verify.mode != CLIENT_VERIFY_NONE;
     SSL_CTX_set_client_hello_cb(site->base, on_client_hello, site);
     if (own->count > 0)

@@ -9,12 +9,15 @@
 #include "names/name_table.h"
 #include "tls/tls_server.h"
 
+struct tls_cert;
+
 struct tls_site {
     SSL_CTX *base;                   /* owned; the default certificate, and where SSL_new() starts */
     const struct name_table *own;    /* normalised name -> SSL_CTX, certificates of this frontend; NULL */
     const struct name_table *shared; /* global certificates; NULL when the frontend does not match them */
     bool nomatch_abort;
-    bool fallback_verifies; /* base asks its clients for a certificate */
+    const struct tls_cert *fallback; /* the certificate of base */
+    bool fallback_verifies;          /* base asks its clients for a certificate */
 };
 
 /* tls_conn.c: remembers for the log which name the client of ssl was refused for. */

@@ -560,6 +560,18 @@ def test_curl_follows_the_redirect(redirect, certs):
         assert len(curl(instance.addresses[0], page, text=False)) == 1000
 
 
+def test_redirect_on_the_address_of_a_frontend_is_a_fault(certs):
+    result = run(
+        "-t",
+        "--frontend=[127.0.0.1]:8443",
+        "--http-redirect=[127.0.0.1]:8443",
+        str(certs.default.path),
+        binary_path=http_binary(),
+    )
+    assert result.returncode == 1
+    assert "http-redirect: 127.0.0.1:8443 is the address of a frontend already" in result.stderr
+
+
 # ---- configuration ----
 
 

@@ -221,6 +221,14 @@ def test_a_host_that_verifies_is_not_reached_by_way_of_another(guarded, name, ho
         assert status_of(client, host) == 421
 
 
+def test_without_a_name_the_default_host_is_served(halter, backend, people):
+    instance = halter(backend=backend, binary=http_binary(), lines=verify(people) + "http = on\n")
+    for host in (b"default.test", b"unknown.test", b"127.0.0.1"):
+        with TlsClient(instance.address, shows(client_context, people.alice)) as client, backend.accept() as served:
+            client.send(b"GET / HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
+            assert b"Host: %s\r\n" % host in read_head(served)
+
+
 @pytest.mark.parametrize("host", [b"default.test", b"a.many.test", b"unknown.test", b"127.0.0.1"])
 def test_nor_another_by_way_of_it(guarded, people, host):
     with TlsClient(guarded.address, shows(client_context, people.alice), name="www.wild.test") as client:

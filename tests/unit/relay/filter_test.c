@@ -230,6 +230,14 @@ static void test_a_part_cannot_keep_the_connection_open(void **state)
     script_input(&script_client, "\n");
     (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 55000);
     assert_int_equal(now_ms + 55000 + 600000, relay.deadline_ms);
+    script_input(&script_client, "a");
+    (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 56000);
+    assert_int_equal(now_ms + 56000 + 60000, relay.deadline_ms);
+    script_input(&script_client, "a\nb"); /* one is complete, and the next begins */
+    (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 57000);
+    assert_int_equal(now_ms + 57000 + 60000, relay.deadline_ms);
+    script_input(&script_client, "b\n");
+    (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 58000);
     script_input(&script_client, "x");
     (void)relay_step(&relay, RELAY_CLIENT_READ, now_ms + 70000);
     (void)relay_expire(&relay, now_ms + 130000);
@@ -316,6 +324,31 @@ static void test_refused_after_the_replies_to_what_came_before(void **state)
     assert_int_equal(RELAY_CLOSING, relay.phase);
 }
 
+static void test_what_came_before_a_refused_one_still_goes_out(void **state)
+{
+    (void)state;
+    script_backend.connect_result = IO_WANT_WRITE;
+    client_says("one\nBAD\n"); /* all of it before the backend is there */
+    assert_int_equal(RELAY_CONNECT, relay.phase);
+    happen(RELAY_BACKEND_WRITE);
+    assert_output(&script_backend, "+one\n");
+    backend_says(".");
+    assert_output(&script_client, ".no!");
+}
+
+static void test_what_came_before_goes_out_to_a_full_backend_too(void **state)
+{
+    (void)state;
+    happen(0);
+    script_backend.room = 2;
+    client_says("one\nBAD\n");
+    assert_output(&script_backend, "+o");
+    script_backend.room = SCRIPT_BYTES;
+    assert_true((relay_step(&relay, 0, now_ms) & RELAY_BACKEND_WRITE) != 0);
+    happen(RELAY_BACKEND_WRITE);
+    assert_output(&script_backend, "+one\n");
+}
+
 static void test_refused_but_the_backend_ends_first(void **state)
 {
     (void)state;
@@ -369,6 +402,8 @@ int main(void)
         TEST(test_hold_with_nothing_behind_it),
         TEST(test_refused_at_once),
         TEST(test_refused_after_the_replies_to_what_came_before),
+        TEST(test_what_came_before_a_refused_one_still_goes_out),
+        TEST(test_what_came_before_goes_out_to_a_full_backend_too),
         TEST(test_refused_but_the_backend_ends_first),
         TEST(test_end_in_the_middle_of_a_line),
         TEST(test_end_while_held_loses_nothing),
