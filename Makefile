@@ -4,8 +4,11 @@
 #   make                 the four binaries: build/halter halter-jem halter-http halter-http-jem
 #   make demo            build and run "halter demo"
 #   make check           all tests; its parts (check-format check-lint check-unit check-compilers check-seam check-static
-#                        check-fuzz check-e2e) are targets too
+#                        check-fuzz check-e2e check-variants-short) are targets too
+#   make check-variants  all end-to-end tests but those of HTTP mode, with each of the four binaries
 #   make fuzz            FUZZ=NAME FUZZ_SECONDS=600: a longer run of one fuzzer
+#   make bench           halter and its peers compared: build/bench/report.md. BENCH=quick, BENCH="WORKLOAD ...",
+#                        CONTESTANTS="NAME ...", ROUNDS=n, SECONDS=n (tests/bench/run --help)
 #   make format          clang-format, in place
 #   make deps            only the libraries     make install  PREFIX=/usr/local DESTDIR=
 #   make clean           remove build/          make distclean  and the cached libraries
@@ -263,12 +266,25 @@ endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzzer,$(f))))
 fuzz-build: $(FUZZ_BINS)
 
+# ---- benchmark ---------------------------------------------------------------------------------------------------
+# Load generator and backend. The load is always linked with OpenSSL, whatever halter is linked with.
+$(B)/bench/%.o: tests/bench/%.c $(B)/flags | $(HAVE_openssl)
+	$(call say,CC,$<)
+	$(call compile,$(INC_openssl))
+$(B)/bench/load: $(B)/bench/load.o $(B)/flags | $(HAVE_openssl)
+	$(call say,LINK,$@)
+	$(call link,$(LIB_openssl))
+$(B)/bench/backend: $(B)/bench/backend.o $(B)/flags
+	$(call say,LINK,$@)
+	$(call link,)
+bench-build: $(B)/bench/load $(B)/bench/backend
+
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 endif
 
 # ---- checks ------------------------------------------------------------------------------------------------------
-CHECKS = check-format check-lint check-unit check-compilers check-seam check-static check-fuzz check-e2e
-.PHONY: FORCE all core deps demo install unit-build unit-run fuzz-build fuzz format check $(CHECKS) clean distclean
+CHECKS = check-format check-lint check-unit check-compilers check-seam check-static check-fuzz check-e2e check-variants-short
+.PHONY: FORCE all core deps demo install unit-build unit-run fuzz-build fuzz bench bench-build format check $(CHECKS) check-variants clean distclean
 sub = +$(Q)$(MAKE) --no-print-directory
 
 check:
@@ -276,7 +292,7 @@ check:
 	  echo "== $$t"; $(MAKE) --no-print-directory $$t || failed="$$failed $$t"; done; \
 	if [ -n "$$failed" ]; then echo "check: FAILED:$$failed"; exit 1; fi; echo "check: all of $(CHECKS) passed"
 
-C_FILES = $(wildcard src/*/*.[ch] include/*/*.h tests/unit/*.[ch] tests/unit/*/*.[ch] tests/fuzz/*.[ch] tests/lint/*.c)
+C_FILES = $(wildcard src/*/*.[ch] include/*/*.h tests/unit/*.[ch] tests/unit/*/*.[ch] tests/fuzz/*.[ch] tests/lint/*.c tests/bench/*.[ch])
 format:
 	@tests/lint/format -i $(C_FILES)
 check-format:
@@ -291,6 +307,19 @@ check-e2e:
 	$(sub) KIND=plain all
 	$(sub) SAN=1 all
 	@tests/run-e2e $(E2E)
+
+# What has nothing to do with HTTP, with the four binaries as they are released: all of it, or some 240 fast tests.
+VARIANTS = halter halter-jem halter-http halter-http-jem
+variants = failed=; for b in $(1); do echo "== build/$$b"; \
+	  HALTER_BINARY=$(CURDIR)/build/$$b HALTER_BINARY_PLAIN=$(CURDIR)/build/$$b \
+	  tests/run-e2e --ignore-glob='*/test_http*' $(2) $(E2E) || failed="$$failed $$b"; done; \
+	if [ -n "$$failed" ]; then echo "FAILED with$$failed"; exit 1; fi
+check-variants:
+	$(sub) KIND=plain all
+	@$(call variants,$(VARIANTS),)
+check-variants-short:
+	$(sub) KIND=plain all
+	@$(call variants,$(filter-out halter,$(VARIANTS)),-m 'not big' -k 'test_relay.py or test_tls.py or test_proxy.py')
 
 fuzz:
 	@deps/need.sh -q fuzzer
@@ -316,6 +345,10 @@ check-compilers:
 	@deps/need.sh -q system-openssl
 	$(sub) KIND=plain B=build/system-openssl STATIC_OPENSSL=no all
 	@for b in build/clang/halter build/system-openssl/halter; do echo "== $$b"; $$b --version || exit 1; done
+
+bench:
+	$(sub) KIND=plain all bench-build
+	@tests/bench/run --build '$(B)' --bench '$(BENCH)' --contestants '$(CONTESTANTS)' --rounds '$(ROUNDS)' --seconds '$(SECONDS)'
 
 clean:
 	rm -rf build

@@ -819,17 +819,15 @@ def test_no_descriptor_is_leaked(halter, server):
 
 
 def _settled_descriptors(pid, wanted=0):
-    """Counts; a few tries, each after a whole exchange elsewhere, as the last close may still be under way."""
-    count = len(os.listdir("/proc/%d/fd" % pid))
-    for _ in range(200):
-        if wanted and count <= wanted:
-            break
-        again = len(os.listdir("/proc/%d/fd" % pid))
-        if not wanted and again == count:
-            break
-        count = again
-        os.sched_yield()
-    return count
+    """Counts, once there are no more than wanted (0: once the count stays); the last close may still be under way."""
+    counts = []
+    deadline = time.monotonic() + DEADLINE_S
+    while True:
+        counts.append(len(os.listdir("/proc/%d/fd" % pid)))
+        is_settled = counts[-1] <= wanted if wanted else counts[-5:] == 5 * counts[-1:]
+        if is_settled or time.monotonic() > deadline:
+            return counts[-1]
+        select.select([], [], [], 0.01)  # nothing tells of a close in another process
 
 
 # logs

@@ -50,6 +50,11 @@ def http_binary():
     return _binary("HALTER_BINARY_HTTP", "build/san/halter-http", "build/halter-http")
 
 
+def plain_http_binary():
+    """The released build with HTTP mode."""
+    return _binary("HALTER_BINARY_HTTP_PLAIN", "build/halter-http")
+
+
 def make_directory():
     """A short path (unix sockets) that an unprivileged worker may enter."""
     directory = Path(tempfile.mkdtemp(prefix="halter-"))
