@@ -33,7 +33,7 @@ struct filter_client {
     struct tls_facts facts;      /* all zero when the client came without TLS */
     struct tls_client_cert cert; /* all NULL when it has shown none */
 
-    /* Lives as long as the connection; NULL without TLS. The functions are tls_site_verifies() and tls_site_bars(). */
+    /* Lives as long as the connection; NULL without TLS, and when none of its hosts asks for certificates. The functions are tls_site_verifies() and tls_site_bars(). */
     const struct tls_site *site;
     bool (*site_verifies)(const struct tls_site *site, const char *name);
     bool (*site_bars)(const struct tls_site *site, const char *sni, const char *host);

@@ -42,6 +42,9 @@ const struct tls_site *tls_server_site(const struct tls_server *server, size_t f
 /* Whether clients that ask for name (normal form of names/sni.h; NULL: no name) are asked for a certificate. */
 bool tls_site_verifies(const struct tls_site *site, const char *name);
 
+/* Whether any of its hosts asks for certificates. */
+bool tls_site_is_guarded(const struct tls_site *site);
+
 /* Whether a connection that was made for sni (NULL: no name) must not serve host: they are different hosts, and one of
  * them asks for a certificate. Both in normal form. */
 bool tls_site_bars(const struct tls_site *site, const char *sni, const char *host);

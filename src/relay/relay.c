@@ -181,7 +181,7 @@ static bool open_filter(struct relay *relay)
         endpoint_to_addr(&local, &client.destination);
     if (relay->client.tls != NULL) {
         tls_conn_facts(relay->client.tls, &client.facts);
-        client.site = relay->tls_site;
+        client.site = tls_site_is_guarded(relay->tls_site) ? relay->tls_site : NULL;
         client.site_verifies = tls_site_verifies;
         client.site_bars = tls_site_bars;
         if (client.facts.client_cert)

@@ -27,6 +27,7 @@ struct host_set {
     struct host *hosts;
     size_t count;
     struct name_table names; /* -> struct host */
+    bool any_verifies;
 };
 
 struct cert_list {
@@ -236,6 +237,7 @@ static struct host_set *host_set_new(struct tls_server *server, const struct cer
         if (host->ctx == NULL)
             continue;
         host->verifies = verify.mode != CLIENT_VERIFY_NONE;
+        set->any_verifies |= host->verifies;
         set->count++;
         index_names(set, host, errors);
     }
@@ -277,6 +279,11 @@ static const struct host *find_host(const struct tls_site *site, const char *nam
     const struct host *host = site->own != NULL ? name_table_find(site->own, name) : NULL;
 
     return host == NULL && site->shared != NULL ? name_table_find(site->shared, name) : host;
+}
+
+bool tls_site_is_guarded(const struct tls_site *site)
+{
+    return site->any_verifies;
 }
 
 bool tls_site_verifies(const struct tls_site *site, const char *name)
@@ -344,10 +351,14 @@ static void build_site(struct tls_server *server, size_t index, struct host_set 
     site->fallback = own->fallback;
     site->fallback_verifies = verify.mode != CLIENT_VERIFY_NONE;
     SSL_CTX_set_client_hello_cb(site->base, on_client_hello, site);
-    if (own->count > 0)
-        site->own = &host_set_new(server, own, frontend, errors)->names;
-    if (frontend->match_global_certs && server->global.count > 0)
-        site->shared = &shared_set(server, frontend, shared, shared_count, errors)->names;
+    const struct host_set *owns = own->count > 0 ? host_set_new(server, own, frontend, errors) : NULL;
+    const struct host_set *shares = frontend->match_global_certs && server->global.count > 0
+                                        ? shared_set(server, frontend, shared, shared_count, errors)
+                                        : NULL;
+    site->own = owns != NULL ? &owns->names : NULL;
+    site->shared = shares != NULL ? &shares->names : NULL;
+    site->any_verifies = site->fallback_verifies || (owns != NULL && owns->any_verifies) ||
+                         (shares != NULL && shares->any_verifies);
 }
 
 static void build_sites(struct tls_server *server, struct error *errors)

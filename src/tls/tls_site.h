@@ -17,6 +17,7 @@ struct tls_site {
     const struct name_table *shared; /* global certificates; NULL when the frontend does not match them */
     bool nomatch_abort;
     const struct tls_cert *fallback; /* the certificate of base */
+    bool any_verifies;               /* it, or another host of this site */
     bool fallback_verifies;          /* base asks its clients for a certificate */
 };
 

@@ -14,8 +14,9 @@
 #include "wheel.h"
 #include "worker/worker.h"
 
-/* Handshakes that one turn of the loop may do, so that those who are through wait at most for these. */
-enum { HANDSHAKES_PER_TURN = 4 };
+/* Handshakes that one turn of the loop may do. One handshake is as long as some twenty requests: those who are through
+ * wait for at most one of them. */
+enum { HANDSHAKES_PER_TURN = 1 };
 
 /* Watchers of lower priority are called later in a turn. */
 enum { PRIORITY_ACCEPT = -2, PRIORITY_HANDSHAKE = -1, PRIORITY_RELAY = 0, PRIORITY_CONTROL = 1 };

@@ -28,10 +28,13 @@ def scheduling(hurried):
 def start(command, core, nice=NICE, hurried=False, **more):
     def prepare():
         os.sched_setaffinity(0, {core})
+        os.setsid()
         try:
             os.nice(nice)
+            with open("/proc/self/autogroup", "w") as group:  # of the new session: sched(7)
+                group.write(str(nice))
         except OSError:
-            pass  # not root
+            pass  # not root, or a kernel without them
         if hurried:
             try:
                 os.sched_setscheduler(0, *scheduling(True))
