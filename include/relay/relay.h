@@ -93,7 +93,6 @@ struct relay {
     uint64_t deadline_ms;      /* relay_expire() is due then; RELAY_NO_DEADLINE: never */
     uint64_t connect_until_ms; /* the present attempt ends then; RELAY_NO_DEADLINE: never */
     bool connect_waits;        /* the backend's backlog was full: try again at deadline_ms */
-    bool resumed;
 };
 
 /* Takes over the client's side, as transport_accept() made it. The sites are those of the frontend, NULL for none. Times

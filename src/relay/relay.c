@@ -237,9 +237,10 @@ static void queue_first_bytes(struct relay *relay, uint64_t now_ms)
 
 static void on_handshake_done(struct relay *relay, uint64_t now_ms)
 {
-    relay->resumed = relay->client.tls != NULL && tls_conn_is_resumed(relay->client.tls);
+    bool is_resumed = relay->client.tls != NULL && tls_conn_is_resumed(relay->client.tls);
+
     if (!relay->is_answered_here)
-        metric_add(relay->env->metrics, relay->resumed ? METRIC_handshakes_resumed : METRIC_handshakes_full, 1);
+        metric_add(relay->env->metrics, is_resumed ? METRIC_handshakes_resumed : METRIC_handshakes_full, 1);
     enter(relay, RELAY_CONNECT, now_ms);
     queue_first_bytes(relay, now_ms);
     if (relay->phase == RELAY_CONNECT && relay->is_answered_here)

@@ -5,7 +5,7 @@
  * deadline later does not touch the wheel: when the slot comes up, the owner sees that it is not due yet and puts it
  * in again. So activity costs one store, and no system call. Deadlines are met up to WHEEL_SLOT_MS late, never early.
  *
- *     wheel_put(&wheel, &conn->slot, deadline_ms, now_ms);
+ *     wheel_put(&wheel, &conn->slot, deadline_ms);
  *     while ((link = wheel_take_due(&wheel, now_ms)) != NULL) ...      the entry is out of the wheel then
  *     wheel_next_ms(&wheel)                                            when to look again
  *

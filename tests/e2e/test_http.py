@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import shutil
 import ssl
 import subprocess
@@ -178,7 +177,7 @@ def test_only_frontends_that_say_so(web, backend, certs):
         assert served.recv_exact(14) == b"anything goes\n"
     with TlsClient(instance.addresses[1]) as client, backend.accept() as served:
         client.send(request())
-        assert read_head(served) == rewritten(added=ADDED.replace(b"127.0.0.1", b"127.0.0.1"))
+        assert read_head(served) == rewritten()
 
 
 # ---- refusing ----
@@ -637,7 +636,6 @@ def test_memory_is_not_held_by_a_body(web):
                 pass
             stop.set()
             assert sent < 64 << 20
-            assert os.getpid() > 0
 
 
 if __name__ == "__main__":
