@@ -105,6 +105,22 @@ def _tls12(setup):
     return setup.protocol == "1.2"
 
 
+def _hitch_lines(site, address):
+    """What hitch and halter are both told, in hitch's words."""
+    setup = site.setup
+    backend = site.backend_unix if setup.unix_backend else "[%s]:%d" % site.backend
+    return [
+        'frontend = "[%s]:%d"' % address,
+        'backend = "%s"' % backend,
+        'pem-file = "%s"' % site.certificate.both,
+        "workers = 1",
+        "tls-protos = TLSv%s" % setup.protocol,
+        '%s = "%s"' % ("ciphers" if _tls12(setup) else "ciphersuites", setup.cipher),
+        'ecdh-curve = "%s"' % setup.group,
+        "backlog = 4096",
+    ]
+
+
 class Halter(Contestant):
     def __init__(self, name, binary, http=False):
         super().__init__(name)
@@ -119,17 +135,7 @@ class Halter(Contestant):
         return text[0] + (" (%s)" % text[1].partition(": ")[2] if len(text) > 1 else "")
 
     def write(self, site, address):
-        setup = site.setup
-        backend = site.backend_unix if setup.unix_backend else "[%s]:%d" % site.backend
-        lines = [
-            'frontend = "[%s]:%d"' % address,
-            'backend = "%s"' % backend,
-            'pem-file = "%s"' % site.certificate.both,
-            "workers = 1",
-            "tls-protos = TLSv%s" % setup.protocol,
-            '%s = "%s"' % ("ciphers" if _tls12(setup) else "ciphersuites", setup.cipher),
-            'ecdh-curve = "%s"' % setup.group,
-            "backlog = 4096",
+        lines = _hitch_lines(site, address) + [
             "log-level = 1",
         ]
         if self.http:
@@ -149,17 +155,7 @@ class Hitch(Contestant):
         return machine.output_of(["hitch", "--version"]).strip()
 
     def write(self, site, address):
-        setup = site.setup
-        backend = site.backend_unix if setup.unix_backend else "[%s]:%d" % site.backend
-        lines = [
-            'frontend = "[%s]:%d"' % address,
-            'backend = "%s"' % backend,
-            'pem-file = "%s"' % site.certificate.both,
-            "workers = 1",
-            "tls-protos = TLSv%s" % setup.protocol,
-            '%s = "%s"' % ("ciphers" if _tls12(setup) else "ciphersuites", setup.cipher),
-            'ecdh-curve = "%s"' % setup.group,
-            "backlog = 4096",
+        lines = _hitch_lines(site, address) + [
             "daemon = off",
             "log-level = 0",
         ]
